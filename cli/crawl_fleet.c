@@ -384,6 +384,17 @@ static int retry_failed(const sn_args *args, const char *where, const char *ca_f
     return SN_EXIT_OK;
 }
 
+static int drop(const sn_args *args, const char *where, const char *ca_file, bool force)
+{
+    seen_error error = {0};
+    bool kept;
+    if (sn_fleet_drop(where, ca_file, force, &kept, &error) != SEEN_OK)
+        return sn_message_report(&error);
+    if (kept)
+        sn_message_note(args, "kept the filter: this crawl has not created it");
+    return SN_EXIT_OK;
+}
+
 int sn_cli_fleet_run(sn_args *args, sn_cli_fleet_word word, const char *ca_file, bool watch,
                      bool force, uint64_t memory, uint64_t delay_ms)
 {
@@ -410,7 +421,7 @@ int sn_cli_fleet_run(sn_args *args, sn_cli_fleet_word word, const char *ca_file,
     case SN_FLEET_EXPORT:
         return finish(sn_fleet_export(where, ca_file, print_line, NULL, &error), &error);
     case SN_FLEET_DROP:
-        return finish(sn_fleet_drop(where, ca_file, force, &error), &error);
+        return drop(args, where, ca_file, force);
     default:
         return finish(sn_fleet_set_state(where, ca_file, states[word], &error), &error);
     }

@@ -400,29 +400,24 @@ static seen_status drop_rest(sn_fleet_connection *conn, seen_error *error)
     return sn_fleet_run(conn, NULL, NULL, error);
 }
 
-/* The seen-set of the same name was made by the crawl, unless its settings name another. */
-static seen_status drop_set(const char *where, const char *ca_file, const char *settings,
-                            seen_error *error)
+static seen_status drop_set(const char *where, const char *ca_file, seen_error *error)
 {
     seen_options options = {.size = sizeof options, .tls_ca = ca_file};
-    if (settings && (strncmp(settings, "filter ", 7) == 0 || strstr(settings, "\nfilter ")))
-        return SEEN_OK;
     seen_status status = seen_drop(where, &options, error);
     return status == SEEN_ERR_NOT_FOUND ? SEEN_OK : status;
 }
 
-seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, seen_error *error)
+seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, bool *kept,
+                          seen_error *error)
 {
     sn_fleet_connection conn;
     sn_fleet_status s;
-    char *settings = NULL;
     seen_status status = sn_fleet_read_status(where, ca_file, &s, error);
     if (status != SEEN_OK)
         return status;
+    *kept = !s.own_filter;
     if (s.live > 0 && !force)
         status = refuse_live(where, s.live, ", or use --force", error);
-    if (status == SEEN_OK)
-        status = sn_fleet_settings(where, ca_file, &settings, error);
     if (status == SEEN_OK)
         status = sn_fleet_find(where, ca_file, &conn, NULL, NULL, error);
     if (status == SEEN_OK) {
@@ -435,9 +430,8 @@ seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, se
             status = drop_rest(&conn, error);
         sn_fleet_connection_close(&conn);
     }
-    if (status == SEEN_OK)
-        status = drop_set(where, ca_file, settings, error);
-    free(settings);
+    if (status == SEEN_OK && s.own_filter)
+        status = drop_set(where, ca_file, error);
     sn_fleet_free_status(&s);
     return status;
 }

@@ -561,7 +561,22 @@ static const sn_frontier_class fleet_class = {
     .close = close_fleet,
 };
 
-static seen_status open_set(sn_fleet *f, seen_error *error)
+/* A filter of the same name that another program has created: its false positives are lost pages.
+ */
+static seen_status check_rate(const sn_fleet *f, seen_error *error)
+{
+    double rate = sn_seenset_rate(f->set), most = f->options.error_rate;
+    if (f->options.filter || sn_seenset_created(f->set) || rate <= most * 1.01)
+        return SEEN_OK;
+    return sn_error_set(
+        error, SEEN_ERR_MISMATCH,
+        "%s: there is a filter of this name, with error rate %.3g, not %.3g: choose "
+        "another name for the crawl, or use the filter with --filter",
+        sn_client_address(f->conn.client)->shown, rate, most);
+}
+
+/* fresh: of a crawl that is to be created. */
+static seen_status open_set(sn_fleet *f, bool fresh, seen_error *error)
 {
     const sn_fleet_options *o = &f->options;
     sn_seenset_options set = {.where = o->filter ? o->filter : o->where,
@@ -573,6 +588,8 @@ static seen_status open_set(sn_fleet *f, seen_error *error)
     seen_status status = sn_seenset_open(&set, &f->set, error);
     if (status == SEEN_OK)
         f->base.hasher = sn_seenset_hasher(f->set);
+    if (status == SEEN_OK && fresh)
+        status = check_rate(f, error);
     return status;
 }
 
@@ -614,7 +631,7 @@ static sn_fleet *make_fleet(const sn_fleet_options *options)
 seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bool *created,
                            seen_error *error)
 {
-    bool made;
+    bool made, there;
     sn_fleet *f = make_fleet(options);
     if (!f || !f->packer || !f->figures) {
         if (f)
@@ -625,9 +642,9 @@ seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bo
     seen_status status =
         sn_fleet_connection_open(options->where, options->ca_file, &f->conn, error);
     if (status == SEEN_OK)
-        status = sn_session_find(f, error);
+        status = sn_session_find(f, &there, error);
     if (status == SEEN_OK)
-        status = open_set(f, error);
+        status = open_set(f, !there, error);
     if (status == SEEN_OK)
         status = sn_session_join(f, created ? created : &made, error);
     /* After start_until, and before another worker may take the hosts. */

@@ -74,7 +74,7 @@ typedef struct sn_fleet_status {
     uint64_t ready, due, owned, failed; /* hosts, and pages given up */
     uint64_t age_ms;                    /* since it was created, by the clock of the server */
     uint64_t live;                      /* workers with a heartbeat within a lease */
-    bool levels;
+    bool levels, own_filter;            /* own_filter: the crawl has created it */
     sn_crawl_counts counts;
     sn_fleet_worker *workers;
     size_t worker_count;
@@ -105,8 +105,9 @@ seen_status sn_fleet_failed(const char *where, const char *ca_file, sn_fleet_eac
                             seen_error *error);
 seen_status sn_fleet_export(const char *where, const char *ca_file, sn_fleet_each *each, void *user,
                             seen_error *error);
-/* Deletes a crawl, and its seen-set unless that is one of another name (--filter). Refused while a
- * worker is live unless `force`. */
-seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, seen_error *error);
+/* Deletes a crawl, and its seen-set if the crawl has created that under its own name; otherwise
+ * *kept. Refused while a worker is live unless `force`. */
+seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, bool *kept,
+                          seen_error *error);
 
 #endif

@@ -305,7 +305,7 @@ typedef struct sn_fleet {
     /* The clerk's own. */
     char session[SN_SESSION + 1];
     uint64_t beat, number, intent, permits_taken;
-    bool abandoned; /* closed while there was no room: links were not stored */
+    bool abandoned;            /* closed while there was no room: links were not stored */
     size_t recorded;           /* hashes: where the record continues */
     uint64_t *marks, *numbers; /* the last write to each bucket */
     sn_fleet_polled polled;
@@ -382,8 +382,8 @@ void *sn_clerk_run(void *fleet);
 
 /* ---- session.c ---- */
 
-/* Whether the crawl may be joined, or created; nothing changes. */
-seen_status sn_session_find(sn_fleet *f, seen_error *error);
+/* Whether the crawl exists, or else may be created; nothing changes. */
+seen_status sn_session_find(sn_fleet *f, bool *there, seen_error *error);
 seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error);
 seen_status sn_session_begin(sn_fleet *f, seen_error *error);
 seen_status sn_session_poll(sn_fleet *f);

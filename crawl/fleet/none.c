@@ -69,9 +69,10 @@ seen_status sn_fleet_export(const char *where, const char *ca_file, sn_fleet_eac
     return refuse(error);
 }
 
-seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, seen_error *error)
+seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, bool *kept,
+                          seen_error *error)
 {
-    (void)where, (void)ca_file, (void)force;
+    (void)where, (void)ca_file, (void)force, (void)kept;
     return refuse(error);
 }
 

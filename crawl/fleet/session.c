@@ -127,12 +127,13 @@ static seen_status set_gone(const sn_fleet *f, seen_error *error)
                         sn_client_address(f->conn.client)->shown);
 }
 
-seen_status sn_session_find(sn_fleet *f, seen_error *error)
+seen_status sn_session_find(sn_fleet *f, bool *there, seen_error *error)
 {
     registry g;
     seen_status status = read_registry(f, &g, error);
     if (status != SEEN_OK)
         return status;
+    *there = g.format[0] != '\0';
     if (f->options.crawl && strcmp(g.id, f->options.crawl) != 0)
         return set_gone(f, error);
     if (strcmp(g.state, "drop") == 0)
@@ -159,6 +160,18 @@ seen_status sn_session_explain(sn_fleet *f, seen_status status)
     return set_gone(f, f->clerk_error);
 }
 
+/* The crawl has created its filter: a drop deletes it. */
+static seen_status note_filter(sn_fleet *f, seen_error *error)
+{
+    long long fields;
+    sn_command_begin(f->conn.ch, 0, f->conn.name_slot, 4);
+    sn_command_text(f->conn.ch, "HSET");
+    sn_command_text(f->conn.ch, f->conn.name);
+    sn_command_text(f->conn.ch, "own_filter");
+    sn_command_text(f->conn.ch, "1");
+    return sn_fleet_run_number(&f->conn, &fields, error);
+}
+
 seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
 {
     registry g;
@@ -169,6 +182,8 @@ seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
         if (status == SEEN_OK)
             status = read_registry(f, &g, error);
     }
+    if (status == SEEN_OK && !f->options.filter && sn_seenset_created(f->set))
+        status = note_filter(f, error);
     if (status != SEEN_OK)
         return status;
     if (strcmp(g.format, "1") != 0)

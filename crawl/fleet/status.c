@@ -48,6 +48,8 @@ static void registry_field(void *to, const char *name, const char *text, uint64_
         snprintf(s->state, sizeof s->state, "%s", text);
     if (strcmp(name, "levels") == 0)
         s->levels = number != 0;
+    if (strcmp(name, "own_filter") == 0)
+        s->own_filter = number != 0;
 }
 
 static bool take_registry(void *context, uint32_t tag, const sn_reply *r, bool again)

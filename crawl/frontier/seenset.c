@@ -12,6 +12,7 @@ struct sn_seenset {
     seen_set *set;
     sn_exactset *exact;
     seen_hasher hasher;
+    bool created;
 };
 
 /* The set of the crawl was deleted, or its server lost it. With an empty set all pages would be
@@ -30,7 +31,7 @@ static seen_status set_is_gone(seen_error *error)
 /* A shared set: a new crawl creates it if it does not exist, also if another crawler creates it
  * concurrently. */
 static seen_status open_shared(const sn_seenset_options *o, const seen_options *make,
-                               seen_set **set, seen_error *error)
+                               seen_set **set, bool *created, seen_error *error)
 {
     seen_status status = seen_open(o->where, make, 0, set, error);
     if (status != SEEN_ERR_NOT_FOUND)
@@ -38,22 +39,25 @@ static seen_status open_shared(const sn_seenset_options *o, const seen_options *
     if (!o->fresh)
         return set_is_gone(error);
     status = seen_create(o->where, make, 0, set, error);
+    *created = status == SEEN_OK;
     if (status != SEEN_ERR_EXISTS)
         return status;
     return seen_open(o->where, make, 0, set, error);
 }
 
-static seen_status open_set(const sn_seenset_options *o, seen_set **set, seen_error *error)
+static seen_status open_set(const sn_seenset_options *o, seen_set **set, bool *created,
+                            seen_error *error)
 {
     seen_options make = {.size = sizeof make,
                          .growth = SEEN_GROWING,
                          .error_rate = o->error_rate,
                          .capacity = o->capacity,
                          .tls_ca = o->ca_file};
+    *created = !o->where || (o->own && o->fresh);
     if (!o->where)
         return seen_create(NULL, &make, 0, set, error);
     if (!o->own)
-        return open_shared(o, &make, set, error);
+        return open_shared(o, &make, set, created, error);
     if (o->fresh)
         return seen_create(o->where, &make, SEEN_REPLACE | SEEN_ALONE, set, error);
     return seen_open(o->where, NULL, SEEN_ALONE, set, error);
@@ -68,7 +72,7 @@ seen_status sn_seenset_open(const sn_seenset_options *o, sn_seenset **known, see
     if (o->exact)
         status = sn_exactset_create(o->folder, &k->exact, error);
     else
-        status = open_set(o, &k->set, error);
+        status = open_set(o, &k->set, &k->created, error);
     if (status != SEEN_OK) {
         free(k);
         return status;
@@ -90,6 +94,17 @@ void sn_seenset_close(sn_seenset *k)
 seen_hasher sn_seenset_hasher(const sn_seenset *k)
 {
     return k->hasher;
+}
+
+bool sn_seenset_created(const sn_seenset *k)
+{
+    return k->created;
+}
+
+double sn_seenset_rate(const sn_seenset *k)
+{
+    seen_info about = {.size = sizeof about};
+    return k->exact || seen_get_shape(k->set, &about, NULL) != SEEN_OK ? 0 : about.error_rate;
 }
 
 seen_status sn_seenset_check(sn_seenset *k, const seen_hash *hashes, size_t count,

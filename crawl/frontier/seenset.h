@@ -25,6 +25,10 @@ seen_status sn_seenset_open(const sn_seenset_options *options, sn_seenset **set,
 void sn_seenset_close(sn_seenset *set);
 
 seen_hasher sn_seenset_hasher(const sn_seenset *set);
+/* Whether opening it has created it. */
+bool sn_seenset_created(const sn_seenset *set);
+/* The false-positive rate it was created with; 0: exact. */
+double sn_seenset_rate(const sn_seenset *set);
 
 seen_status sn_seenset_check(sn_seenset *set, const seen_hash *hashes, size_t count,
                              seen_answer *answers, seen_error *error);

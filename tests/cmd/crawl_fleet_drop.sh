@@ -1,4 +1,4 @@
-# What a shared crawl leaves: a drop under a live worker, a server that lost its data.
+# What a shared crawl creates and leaves: its filter, or another's; a drop under a live worker, a server that lost its data.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 command -v redis-server > /dev/null || exit 77
@@ -11,6 +11,28 @@ start_redis
 start_server web.py "$TMP/log" 40 2
 site() { echo "http://127.1.0.$1:$PORT_SERVER/section-$2/page-$2.html"; }
 
+# A drop deletes the filter that the crawl has created, and no other.
+crawl() { # name, options
+    local name=$1
+    shift
+    timeout 120 "$SEEN" crawl -q --allow-private --join "$URL/$name" "$(site 1 0)" --delay 0 -o out.jsonl "$@" 2> error
+}
+crawl own || fail "own: $(cat error)"
+"$SEEN" crawl drop "$URL/own" 2> error && [ ! -s error ] || fail "drop: $(cat error)"
+! "$SEEN" info "$URL/own" > /dev/null 2>&1 || fail "the filter of the crawl is still there"
+"$SEEN" create "$URL/mine" -n 1000
+! crawl mine || fail "a filter with an error rate of 1% was accepted"
+grep -q 'there is a filter of this name, with error rate 0.01, not 1e-06' error || fail "$(cat error)"
+[ "$(redis-cli -p "$PORT" exists seencrawl:mine)" = 0 ] || fail "a crawl was left behind"
+"$SEEN" create "$URL/good" -n 1000 -p 1e-6
+for way in "mine -p 0.01" "good" "named --filter $URL/mine"; do
+    # shellcheck disable=SC2086 # words
+    crawl $way || fail "$way: $(cat error)"
+    "$SEEN" crawl drop "$URL/${way%% *}" 2> error || fail "drop $way: $(cat error)"
+    grep -q 'kept the filter: this crawl has not created it' error || fail "drop $way: $(cat error)"
+done
+"$SEEN" info "$URL/mine" > /dev/null && "$SEEN" info "$URL/good" > /dev/null || fail "a drop deleted another's filter"
+
 # A worker ends with an error when its crawl is dropped, or lost by its server, and does not create it again.
 worker() { # name, options: in the background
     local name=$1
@@ -18,7 +40,7 @@ worker() { # name, options: in the background
     timeout 120 "$SEEN" crawl --allow-private --join "$URL/$name" "$@" 2> worker.err &
     WORKER=$!
     for _ in $(seq 600); do
-        [ "$(redis-cli -p "$PORT" --scan --pattern 'seencrawl:*:workers' | wc -l)" = 0 ] || [ ! -s "$name.jsonl" ] || return 0
+        [ ! -s "$name.jsonl" ] || return 0
         kill -0 "$WORKER" 2> /dev/null || break
         sleep 0.05
     done
