@@ -605,14 +605,14 @@ static int run_crawl(sn_args *args)
     sn_crawl_defaults(&options);
     options.join = own->join;
     options.ca_file = own->ca_file;
-    if (own->join && !sn_cli_fleet_load(&options, args->operand_count > 0, &keep, &error))
+    if (!sn_cli_urls_read(&urls, own->input, args->operands, args->operand_count, &error))
+        return sn_message_report(&error);
+    if (own->join && !sn_cli_fleet_load(&options, urls.count > 0, &keep, &error))
         return sn_message_report(&error);
     if (own->state && sn_crawl_resumable(own->state) &&
         sn_crawl_load(own->state, &options, &keep, &error) != SEEN_OK)
         return sn_message_report(&error);
     options.state = own->state;
-    if (!sn_cli_urls_read(&urls, own->input, args->operands, args->operand_count, &error))
-        return sn_message_report(&error);
     options.start = (sn_crawl_list){(const char *const *)urls.items, urls.count};
     take_numbers(args, &options);
     take_strings(args, &options, &paths);

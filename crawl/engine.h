@@ -78,6 +78,8 @@ seen_status sn_reach_note(sn_engine *e, sn_host *host, const sn_transfer *transf
 
 /* ---- seeds.c ---- */
 
+/* Whether all of them are URLs: before anything is created. */
+seen_status sn_seeds_check(sn_engine *e);
 /* Admits the start URLs of this run. */
 seen_status sn_seeds_admit(sn_engine *e);
 /* Adds the host of this URL to the scope, also for resumed crawls. */

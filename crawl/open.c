@@ -359,10 +359,11 @@ static seen_status join_others(sn_engine *e)
     const char *warc = e->options->warc;
     if (warc && stat(warc, &about) == 0 && S_ISREG(about.st_mode))
         length[SN_OUT_WARC] = (uint64_t)about.st_size;
-    seen_status status = sn_shared_open(e);
+    /* First: a crawl that is created has workers. */
+    seen_status status = sn_outputs_open(&e->outputs, e->options, length, e->error);
     if (status == SEEN_OK)
-        status = make_parts(e);
-    return status == SEEN_OK ? sn_outputs_open(&e->outputs, e->options, length, e->error) : status;
+        status = sn_shared_open(e);
+    return status == SEEN_OK ? make_parts(e) : status;
 }
 
 /* An sn_failures_each. */
@@ -448,6 +449,8 @@ seen_status sn_crawl_open(sn_engine *e)
         status = open_state(e, &checkpoint, &there);
     if (status == SEEN_OK)
         status = make_scope(e);
+    if (status == SEEN_OK)
+        status = sn_seeds_check(e);
     if (status == SEEN_OK && e->options->join)
         status = join_others(e);
     else if (status == SEEN_OK)

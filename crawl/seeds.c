@@ -75,21 +75,38 @@ static seen_status add_start(sn_engine *e, const char *url, size_t len)
     return e->intake.frontier->class->add_seed(e->intake.frontier, url, len, e->error);
 }
 
+/* The canonical URL is in the resolver; *len is its length. */
+static seen_status resolve_start(sn_engine *e, const char *url, size_t *len)
+{
+    size_t n = *len = sn_admit_resolve(&e->intake, url, strlen(url), NULL, 0);
+    if (n == 0 || n > e->options->max_url)
+        return not_a_url(e, url);
+    if (has_credentials(url))
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                            "pages are fetched without a name or password: write %.*s",
+                            n < 400 ? (int)n : 400, e->intake.resolver.text);
+    return SEEN_OK;
+}
+
+seen_status sn_seeds_check(sn_engine *e)
+{
+    const sn_crawl_options *o = e->options;
+    seen_status status = SEEN_OK;
+    for (size_t i = 0, n; i < o->start.count && status == SEEN_OK; i++)
+        status = resolve_start(e, o->start.items[i], &n);
+    return status;
+}
+
 seen_status sn_seeds_admit(sn_engine *e)
 {
     const sn_crawl_options *o = e->options;
     uint64_t before = e->counts.found;
     sn_admit_begin(&e->intake);
     for (size_t i = 0; i < o->start.count; i++) {
-        const char *url = o->start.items[i];
-        size_t n = sn_admit_resolve(&e->intake, url, strlen(url), NULL, 0);
-        if (n == 0 || n > o->max_url)
-            return not_a_url(e, url);
-        if (has_credentials(url))
-            return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
-                                "pages are fetched without a name or password: write %.*s",
-                                n < 400 ? (int)n : 400, e->intake.resolver.text);
-        seen_status status = add_start(e, e->intake.resolver.text, n);
+        size_t n;
+        seen_status status = resolve_start(e, o->start.items[i], &n);
+        if (status == SEEN_OK)
+            status = add_start(e, e->intake.resolver.text, n);
         if (status == SEEN_OK)
             status = sn_admit_url(&e->intake, NULL, e->intake.resolver.text, n, 0, 0, SN_KIND_PAGE);
         if (status != SEEN_OK)

@@ -1,4 +1,4 @@
-# What a shared crawl creates and leaves: its filter, or another's; a drop under a live worker, a server that lost its data.
+# What a shared crawl creates and leaves: nothing if it cannot start; its filter, or another's; a drop under a live worker, a server that lost its data.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 command -v redis-server > /dev/null || exit 77
@@ -10,6 +10,28 @@ trap 'stop_redis; stop_servers' EXIT
 start_redis
 start_server web.py "$TMP/log" 40 2
 site() { echo "http://127.1.0.$1:$PORT_SERVER/section-$2/page-$2.html"; }
+
+# A command that cannot start leaves no crawl behind.
+wrong() { # message, options
+    local text=$1 status=0
+    shift
+    timeout 120 "$SEEN" crawl -q --allow-private --join "$URL/wrong" "$@" 2> error || status=$?
+    [ $status = 2 ] && grep -q "$text" error || fail "$*: status $status: $(cat error)"
+    [ "$(redis-cli -p "$PORT" dbsize)" = 0 ] || fail "$*: left $(redis-cli -p "$PORT" keys '*')"
+}
+: > empty
+echo 'not a url' > bad
+wrong 'cannot write .*/missing/out' "$(site 1 0)" -o missing/out
+wrong 'did you mean http://localhost:8100/ ?' "$(site 1 0)" localhost:8100 -o out
+wrong 'write http://127.0.0.1/' "$(site 1 0)" http://me:secret@127.0.0.1/ -o out
+wrong 'cannot read the start URLs in missing' -i missing -o out
+wrong 'empty has no URLs in it' -i empty -o out
+wrong 'not a url is not a URL' -i bad -o out
+wrong 'there is no crawl of this name' -o out
+site 1 0 > list
+timeout 120 "$SEEN" crawl -q --allow-private --join "$URL/wrong" -i list --delay 0 -o out 2> error || fail "-i: $(cat error)"
+grep -q page-0.html out || fail "-i: $(cat out)"
+"$SEEN" crawl drop "$URL/wrong"
 
 # A drop deletes the filter that the crawl has created, and no other.
 crawl() { # name, options
