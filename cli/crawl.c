@@ -680,7 +680,7 @@ const sn_cli_command sn_cli_command_crawl = {
          {"Look at a shared crawl", "seen crawl status redis://host/NAME --watch", "-"}},
     .exit_text =
         "0 on success, also when some pages failed, or when Ctrl-C stopped the crawl; 2 on errors, "
-        "with a message on standard error, and when not one page could be fetched. A reader that "
-        "closes the pipe early is not an error.",
+        "with a message on standard error, and when not one page could be fetched (with --join: by "
+        "any worker). A reader that closes the pipe early is not an error.",
     .run = run_crawl,
 };

@@ -271,6 +271,19 @@ static void print_summary(const sn_args *args, const sn_crawl_options *o, const 
                         o->state);
 }
 
+/* Of a shared crawl others may have fetched pages: a worker that has none did not fail. */
+static bool no_pages(const sn_crawl_options *o, const sn_crawl_result *r)
+{
+    sn_fleet_status s;
+    if (r->status.counts.pages > 0 || !o->join)
+        return r->status.counts.pages == 0;
+    if (sn_fleet_read_status(o->join, o->ca_file, &s, NULL) != SEEN_OK)
+        return false;
+    bool none = s.counts.pages == 0;
+    sn_fleet_free_status(&s);
+    return none;
+}
+
 int sn_cli_status_end(const sn_cli_status *s, const sn_crawl_options *options,
                       const sn_crawl_result *r)
 {
@@ -280,7 +293,7 @@ int sn_cli_status_end(const sn_cli_status *s, const sn_crawl_options *options,
         show_json(&r->status, true);
     else
         print_summary(s->args, options, r);
-    bool none = r->status.counts.pages == 0;
+    bool none = no_pages(options, r);
     bool nothing = none && r->failed_reason;
     if (none && !nothing && r->denied_url[0] != '\0')
         return sn_message_error("robots.txt disallows %s, and there was nothing else to fetch",

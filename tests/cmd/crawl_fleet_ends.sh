@@ -60,6 +60,13 @@ join day1 "$(site 1 0)" --delay 0 --filter "$URL/all" -o day.jsonl
 join day2 "$(site 1 0)" --delay 0 --filter "$URL/all" -o day2.jsonl
 grep -q '1 of the start URLs had been seen already' error && [ ! -s day2.jsonl ] || fail "$(cat error day2.jsonl)"
 state day2 done 0
+# A worker that has fetched nothing did not fail if the crawl has pages.
+join dead "$(site 1 0)" --delay 0 --retries 0 -o dead.jsonl
+join dead http://127.0.0.1:1/ -o dead2.jsonl
+grep -q '1 failed' error && state dead done 0 || fail "$(cat error)"
+status=0
+timeout 120 "$SEEN" crawl --allow-private --join "$URL/dead3" http://127.0.0.1:1/ --retries 0 -o dead3.jsonl 2> error || status=$?
+[ $status = 2 ] && grep -q 'could not be fetched' error || fail "no page at all: status $status: $(cat error)"
 start_server web.py "$TMP/log2" 300 2
 # Ctrl-C or stop in the state full: the hosts go back at once.
 for how in signal stop; do
