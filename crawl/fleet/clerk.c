@@ -66,7 +66,7 @@ static seen_status write_notes(sn_fleet *f, sn_fleet_note *first)
     }
     if (status != SEEN_OK || !seeds)
         return status;
-    return sn_session_give(f, false, false);
+    return sn_session_give(f, f->session, "seed");
 }
 
 /* ---- cycles ---- */

@@ -249,7 +249,8 @@ typedef struct sn_fleet_observed {
 typedef struct sn_fleet_polled {
     char state[16];
     uint64_t sequence, level, memory;
-    bool given; /* start URLs are in the lists, or were seen before */
+    bool given;                  /* start URLs are in the lists, or were seen before */
+    char giving[SN_SESSION + 1]; /* a session that gives some now, or died over it; "": none */
     bool gone;
     bool known; /* and has not been acted on */
 } sn_fleet_polled;
@@ -390,8 +391,8 @@ seen_status sn_session_poll(sn_fleet *f);
 /* Why the session was lost: the crawl itself may be gone. Then another run cannot begin. */
 seen_status sn_session_explain(sn_fleet *f, seen_status status);
 seen_status sn_session_sweep(sn_fleet *f);
-/* Other workers notice what this one has given: seeds; URLs that no page leads to (given.lua). */
-seen_status sn_session_give(sn_fleet *f, bool run, bool given);
+/* A session gives URLs that no page leads to: the steps of given.lua. */
+seen_status sn_session_give(sn_fleet *f, const char *session, const char *step);
 /* How many URLs of the whole crawl are not done, for the progress line and the summary. */
 seen_status sn_session_count_waiting(sn_fleet *f);
 /* Milliseconds between two looks for work, or for the end, of a worker that has none: at least so

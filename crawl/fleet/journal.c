@@ -463,7 +463,7 @@ static seen_status store(batch *b)
     sn_fleet *f = b->f;
     seen_status status = sn_room_wait(f);
     if (status == SEEN_OK && b->given_chosen > 0)
-        status = sn_session_give(f, true, false);
+        status = sn_session_give(f, f->session, "begin");
     if (status == SEEN_OK)
         status = write_intent(b);
     if (status == SEEN_OK)
@@ -498,7 +498,7 @@ seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers)
         status = store(b);
     }
     if (status == SEEN_OK && b->given > 0)
-        status = sn_session_give(f, b->given_chosen > 0, true);
+        status = sn_session_give(f, f->session, "end");
     free(b->queue);
     free(b->groups);
     sn_buffer_free(&b->text);

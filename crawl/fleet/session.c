@@ -329,18 +329,19 @@ seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_bu
 
 void sn_session_put_poll(const sn_fleet *f, uint32_t tag)
 {
-    static const char *const fields[] = {"state", "sequence", "level", "memory", "given", "id"};
-    sn_command_begin(f->conn.ch, tag, f->conn.name_slot, 8);
+    static const char *const fields[] = {"state", "sequence", "level", "memory",
+                                         "given", "id",       "giving"};
+    sn_command_begin(f->conn.ch, tag, f->conn.name_slot, 9);
     sn_command_text(f->conn.ch, "HMGET");
     sn_command_text(f->conn.ch, f->conn.name);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 7; i++)
         sn_command_text(f->conn.ch, fields[i]);
 }
 
 bool sn_session_take_poll(sn_fleet *f, const sn_reply *r)
 {
     sn_fleet_polled *p = &f->polled;
-    if (!sn_reply_is_row(r, 6))
+    if (!sn_reply_is_row(r, 7))
         return false;
     snprintf(p->state, sizeof p->state, "%s", sn_fleet_reply_nil(r, 1) ? "" : sn_reply_text(r, 1));
     p->gone = sn_fleet_reply_nil(r, 6) || strcmp(sn_reply_text(r, 6), f->conn.id) != 0 ||
@@ -349,6 +350,8 @@ bool sn_session_take_poll(sn_fleet *f, const sn_reply *r)
     p->level = (uint64_t)sn_fleet_reply_number(r, 3);
     p->memory = (uint64_t)sn_fleet_reply_number(r, 4);
     p->given = sn_fleet_reply_number(r, 5) != 0;
+    snprintf(p->giving, sizeof p->giving, "%s",
+             sn_fleet_reply_nil(r, 7) ? "" : sn_reply_text(r, 7));
     p->known = true;
     return true;
 }
@@ -427,14 +430,14 @@ seen_status sn_session_poll(sn_fleet *f)
     return changed ? read_seeds(f) : SEEN_OK;
 }
 
-seen_status sn_session_give(sn_fleet *f, bool run, bool given)
+seen_status sn_session_give(sn_fleet *f, const char *session, const char *step)
 {
     long long there;
     sn_fleet_call(&f->conn, 0, f->conn.name_slot, SN_LUA_GIVEN, 1, 3);
     sn_command_text(f->conn.ch, f->conn.name);
     sn_command_text(f->conn.ch, f->conn.id);
-    sn_command_text(f->conn.ch, run ? "1" : "0");
-    sn_command_text(f->conn.ch, given ? "1" : "0");
+    sn_command_text(f->conn.ch, session);
+    sn_command_text(f->conn.ch, step);
     f->sequence = 0; /* read the registry again at once */
     seen_status status = sn_fleet_run_number(&f->conn, &there, f->clerk_error);
     return status == SEEN_OK && there < 0 ? set_gone(f, f->clerk_error) : status;
@@ -564,6 +567,31 @@ int64_t sn_session_interval_ms(const sn_fleet *f, int64_t least)
     return interval > least ? interval : least;
 }
 
+static bool take_over(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    (void)tag, (void)again;
+    const char *state = r->items != 1 || sn_fleet_reply_nil(r, 0) ? "" : sn_reply_text(r, 0);
+    *(bool *)context = strcmp(state, "live") != 0 && strcmp(state, "dead") != 0;
+    return r->items == 1 && !sn_reply_is_error(r);
+}
+
+/* A session that gave URLs and died has been recovered: they are in the lists. */
+static seen_status forget_giver(sn_fleet *f)
+{
+    bool over;
+    char session[SN_SESSION + 1];
+    memcpy(session, f->polled.giving, sizeof session);
+    sn_command_begin(f->conn.ch, 0, sn_fleet_slot_session(&f->conn, session), 3);
+    sn_command_text(f->conn.ch, "HGET");
+    sn_fleet_key_session(&f->conn, session, "");
+    sn_command_text(f->conn.ch, "state");
+    seen_status status = sn_fleet_run(&f->conn, take_over, &over, f->clerk_error);
+    /* Its own: a failover has lost the end of it. */
+    if (status == SEEN_OK && strcmp(session, f->session) == 0)
+        return sn_session_give(f, session, "end");
+    return status == SEEN_OK && over ? sn_session_give(f, session, "over") : status;
+}
+
 /* The state follows from the sums. Of a crawl that is done more may be queued: a worker died while
  * it gave start URLs, or a failover has lost acknowledgements. */
 static seen_status sweep_end(sn_fleet *f, bool end)
@@ -583,8 +611,8 @@ static seen_status sweep_end(sn_fleet *f, bool end)
 
 /* Ends the crawl, or a level of it, when all that was pushed is done: first what is done is summed
  * over all buckets, then what was pushed. Both only grow, and only a page that is not done can lead
- * to a push, except of URLs that a worker gives, which changes the sequence after it: if the sums
- * are equal, and the sequence is that from before them, there was none. */
+ * to a push, or a session that gives URLs: if the sums are equal, and none did, before them or by
+ * the sequence until the end is written, there was no push. */
 seen_status sn_session_sweep(sn_fleet *f)
 {
     int64_t now = sn_fleet_now();
@@ -614,7 +642,9 @@ seen_status sn_session_sweep(sn_fleet *f)
         return status;
     set_waiting(f, &done, &pushed);
     bool equal = done.all == pushed.all && (pushed.all > 0 || f->polled.given);
-    if (equal || over) {
+    if ((equal || over) && f->polled.giving[0] != '\0') {
+        status = forget_giver(f);
+    } else if (equal || over) {
         status = sweep_end(f, done.all >= pushed.all);
     } else if (f->options.levels && pushed.all > 0 && done.at_level == pushed.at_level) {
         char old[24], new[24];

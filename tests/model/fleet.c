@@ -11,6 +11,9 @@
  *
  *     declare dead -> fence every bucket -> add the journal's URLs -> push them -> take the hosts
  *
+ * A session may also give a start URL, which no page leads to, by the same steps. That it does is
+ * noted before them and until after them, or until it is recovered: the crawl cannot end meanwhile.
+ *
  * What is pushed is recorded, at the earliest when the journal entry is deleted, or by a replay
  * with its push. A replay omits any part of what is recorded: records may be lost. It applies the
  * number to every bucket of the batch, also to one for which nothing is left.
@@ -50,11 +53,13 @@ enum rule {
     NO_WAIT_PUSH = 128,
     NO_WAIT_PICK = 256,
     NO_WAIT_REAP = 512,
-    ONE_SWEEP = 1024,     /* the end: pushed is summed before done */
-    KEEP_SESSION = 2048,  /* a failover does not end the sessions that were live */
-    EARLY_RECORD = 4096,  /* URLs are recorded before they are pushed */
-    WHOLE_RECORD = 8192,  /* a replay records its URLs also where their number was applied before */
-    NO_EMPTY_PUSH = 16384 /* a replay that omits all URLs of a bucket does not apply the number */
+    ONE_SWEEP = 1024,    /* the end: pushed is summed before done */
+    KEEP_SESSION = 2048, /* a failover does not end the sessions that were live */
+    EARLY_RECORD = 4096, /* URLs are recorded before they are pushed */
+    WHOLE_RECORD = 8192, /* a replay records its URLs also where their number was applied before */
+    NO_EMPTY_PUSH = 16384, /* a replay that omits all URLs of a bucket does not apply the number */
+    NO_GIVING = 32768,     /* the end does not wait for a session that gives start URLs */
+    NO_SEQUENCE = 65536    /* the end is written although one gave some since the sums */
 };
 
 enum group { GROUP_NONE, GROUP_HOST0, GROUP_HOST1, GROUP_SESSION0, GROUP_SEEN };
@@ -64,6 +69,7 @@ typedef struct config {
     unsigned off;
     uint8_t crashes, stops;
     bool sweep;    /* an observer looks for the end */
+    bool give;     /* A is a start URL that the first session gives at any time */
     uint8_t group; /* of keys that fails over once */
     bool faulty;   /* the search must find a fault */
     bool large;    /* not in the short test */
@@ -106,6 +112,9 @@ typedef struct state {
 
     uint8_t phase; /* of the observer: 0 not begun, 1..4 sums read, 5 the end was found */
     int8_t sum;    /* done - pushed */
+    /* The registry: a session gives URLs; the observer has read that one does, and whether one
+     * began or ended since. */
+    uint8_t begun, giving, gave, changed;
 
     uint8_t copied, failed_over; /* the replica's copy exists; it took over */
     union {
@@ -139,6 +148,8 @@ enum action {
     SWEEP,
     COPY,
     FAILOVER,
+    GIVE,
+    GIVEN,
     BIRTH
 };
 static const char *const action_names[] = {"picks",
@@ -164,6 +175,8 @@ static const char *const action_names[] = {"picks",
                                            "observer reads",
                                            "replica has its copy",
                                            "FAILOVER",
+                                           "begins to give a start URL",
+                                           "has given it",
                                            "begins"};
 
 #include "search.h"
@@ -254,8 +267,35 @@ static void step_end(search *x, const state *from, unsigned who, enum action act
     reach(x, &s, action, who);
 }
 
+/* No page leads to the URL. While it is given the session has no host. */
+static void step_give(search *x, const state *from, unsigned who)
+{
+    state s = *from;
+    struct local *l = &s.local[who];
+    s.begun = s.giving = s.changed = 1;
+    s.phase = s.phase == 5 ? 0 : s.phase; /* a crawl that was done runs again */
+    l->host = NONE;
+    l->fresh = 1 << A;
+    l->pc = INTENT;
+    reach(x, &s, GIVE, who);
+}
+
+static void step_given(search *x, const state *from, unsigned who)
+{
+    state s = *from;
+    struct local *l = &s.local[who];
+    s.giving = 0;
+    s.changed = 1;
+    *l = (struct local){.pc = IDLE, .number = l->number, .stopped = l->stopped, .old = l->old};
+    reach(x, &s, GIVEN, who);
+}
+
 static void step_idle(search *x, const state *from, unsigned who)
 {
+    if (x->config->give && who == 0 && !from->begun) {
+        step_give(x, from, who);
+        return;
+    }
     bool live = from->session[who].state == LIVE;
     for (unsigned h = 0; h < HOSTS; h++) {
         state s = *from;
@@ -423,6 +463,10 @@ static void step_settle(search *x, const state *from, unsigned who)
 
 static void step_ack(search *x, const state *from, unsigned who)
 {
+    if (from->local[who].host == NONE) {
+        step_given(x, from, who);
+        return;
+    }
     state s = *from;
     struct local *l = &s.local[who];
     bucket *b = &s.bucket[l->host];
@@ -452,7 +496,9 @@ static void step_session(search *x, const state *s, unsigned who)
     if (l->pc == ENDED || s->session[who].state == UNBORN)
         return;
     step[l->pc](x, s, who);
-    if (who == SESSIONS - 1 || l->stopped)
+    /* A start URL that is not in a journal yet must be given again: not looked at. */
+    bool early = x->config->give && who == 0 && (!s->begun || (l->host == NONE && l->pc == INTENT));
+    if (who == SESSIONS - 1 || l->stopped || early)
         return;
     if (s->crashes > 0) {
         state c = *s;
@@ -577,6 +623,8 @@ static void recover(search *x, const state *from, unsigned who)
     if (recover_hosts(x, from, who))
         return;
     s.session[who] = (session_keys){.state = GONE};
+    s.changed |= who == 0 && s.giving;
+    s.giving = who == 0 ? 0 : s.giving;
     reach(x, &s, FINISH, who);
 }
 
@@ -598,13 +646,18 @@ static void observe(search *x, const state *from)
     if (s.phase == 5)
         return;
     if (s.phase == 4) {
-        s.phase = s.sum == 0 ? 5 : 0;
+        bool given = (s.gave && !off(x, NO_GIVING)) || (s.changed && !off(x, NO_SEQUENCE));
+        s.phase = s.sum == 0 && !given ? 5 : 0;
         s.sum = 0;
-        if (s.phase == 5 && !is_over(from))
+        if (s.phase == 5 && !is_over(from) && (!x->config->give || from->begun))
             fault(x, "the end was declared too early");
     } else {
         bool pushed = off(x, ONE_SWEEP) ? !pushed_at[s.phase] : pushed_at[s.phase];
         const bucket *b = &s.bucket[s.phase % 2];
+        if (s.phase == 0) {
+            s.gave = s.giving;
+            s.changed = 0;
+        }
         s.sum = (int8_t)(pushed ? s.sum - b->pushed : s.sum + b->pushed - b->len);
         s.phase++;
     }
@@ -671,6 +724,11 @@ static void begin(search *x)
     s.bucket[0].pushes[A] = s.bucket[1].pushes[C] = 1;
     s.batches[A] = s.batches[C] = 1;
     s.seen = 1 << A | 1 << C;
+    if (x->config->give) {
+        s.bucket[0] = (bucket){.owner = NONE};
+        s.batches[A] = 0;
+        s.seen = 1 << C;
+    }
     s.crashes = x->config->crashes;
     s.stops = x->config->stops;
     if (x->config->group != GROUP_NONE) {
@@ -698,6 +756,9 @@ static const config configs[] = {
     {.name = "zombie", .stops = 1},
     {.name = "crash-zombie", .crashes = 1, .stops = 1},
     {.name = "end", .crashes = 1, .sweep = true},
+    {.name = "give", .sweep = true, .give = true},
+    {.name = "give-crash", .crashes = 1, .sweep = true, .give = true, .large = true},
+    {.name = "give-zombie", .stops = 1, .sweep = true, .give = true, .large = true},
     {.name = "fail-bucket0", .group = GROUP_HOST0},
     {.name = "fail-bucket1", .group = GROUP_HOST1},
     {.name = "fail-session", .group = GROUP_SESSION0},
@@ -710,6 +771,8 @@ static const config configs[] = {
     {.name = "late-fence", .off = LATE_FENCE, .stops = 1, .faulty = true},
     {.name = "pop-first", .off = POP_FIRST, .crashes = 1, .faulty = true},
     {.name = "one-sweep", .off = ONE_SWEEP, .sweep = true, .faulty = true},
+    {.name = "no-giving", .off = NO_GIVING, .sweep = true, .give = true, .faulty = true},
+    {.name = "no-sequence", .off = NO_SEQUENCE, .sweep = true, .give = true, .faulty = true},
     {.name = "early-record", .off = EARLY_RECORD, .crashes = 1, .faulty = true},
     {.name = "whole-record", .off = WHOLE_RECORD, .crashes = 2, .faulty = true},
     {.name = "no-empty-push", .off = NO_EMPTY_PUSH, .crashes = 1, .sweep = true, .faulty = true},

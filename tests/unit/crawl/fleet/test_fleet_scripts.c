@@ -110,21 +110,37 @@ static void failures(void **state)
 static void given(void **state)
 {
     (void)state;
-    assert_int_equal(run(SN_LUA_GIVEN, "none", "id 1 1"), -1);
-    assert_int_equal(number(command("EXISTS none")), 0);
+    assert_int_equal(run(SN_LUA_GIVEN, "none", "id s1 begin"), -1);
     run(SN_LUA_CREATE, "g", "id x state done sequence 1");
-    assert_int_equal(run(SN_LUA_GIVEN, "g", "y 1 1"), -1); /* of another crawl */
-    assert_int_equal(run(SN_LUA_GIVEN, "g", "x 0 1"), 1);  /* all were seen before */
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "y s1 begin"), -1); /* of another crawl */
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x s1 end"), 1);    /* all were seen before */
     expect_text(command("HGET g state"), "done");
     assert_int_equal(number(command("HGET g given")), 1);
-    assert_int_equal(run(SN_LUA_GIVEN, "g", "x 1 0"), 1);
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x s1 begin"), 1);
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x s1 begin"), 1); /* sent again */
     expect_text(command("HGET g state"), "run");
+    expect_text(command("HGET g giving"), "s1 ");
     /* A worker that read the sequence before cannot end the crawl. */
-    assert_int_equal(run(SN_LUA_GIVEN, "g", "x 1 1"), 1);
-    assert_int_equal(run(SN_LUA_CHANGE, "g", "state run 3 state done"), 0);
-    assert_int_equal(run(SN_LUA_CHANGE, "g", "state run 4 state stop"), 1);
-    assert_int_equal(run(SN_LUA_GIVEN, "g", "x 1 1"), 1);
+    assert_int_equal(run(SN_LUA_CHANGE, "g", "state run 2 state done"), 0);
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x s2 begin"), 1);
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x s3 seed"), 1);
+    expect_text(command("HGET g giving"), "s1 s2 ");
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x s1 over"), 1);
+    assert_int_equal(run(SN_LUA_CHANGE, "g", "state run 7 state stop"), 1);
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x s1 begin"), 1);
     expect_text(command("HGET g state"), "stop");
+    expect_text(command("HGET g giving"), "s2 s1 ");
+}
+
+/* A session that lives on for a moment creates no registry again. */
+static void dropped(void **state)
+{
+    (void)state;
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "one 10 6 0"), 0);
+    assert_int_equal(run(SN_LUA_REFUND, "reg", "one 0"), 0);
+    assert_int_equal(run(SN_LUA_CHANGE, "reg", "state run _ state stop"), 0);
+    assert_int_equal(run(SN_LUA_GIVEN, "reg", "id s1 end"), -1);
+    assert_int_equal(number(command("EXISTS reg")), 0);
 }
 
 static void session(void **state)
@@ -370,6 +386,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(registry, clear),
                                        cmocka_unit_test_setup(failures, clear),
                                        cmocka_unit_test_setup(given, clear),
+                                       cmocka_unit_test_setup(dropped, clear),
                                        cmocka_unit_test_setup(session, clear),
                                        cmocka_unit_test_setup(push_pick_ack, clear),
                                        cmocka_unit_test_setup(fence_and_reap, clear),
