@@ -484,7 +484,7 @@ static void get_info(sn_frontier *base, bool look, sn_frontier_info *info)
     info->waiting = f->waiting;
     info->waits = obstacle(f);
     if (!info->waits && f->lane_count == 0 && f->offers.count == 0 && !f->ended && !f->limit)
-        info->waits = f->waiting > 0 ? "no host is free" : "no start URL yet";
+        info->waits = f->waiting > 0 ? "no host is free" : !f->begun ? "no start URL yet" : NULL;
     info->start_seen = f->start_seen;
     pthread_mutex_unlock(&f->lock);
 }

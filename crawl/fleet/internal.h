@@ -298,6 +298,7 @@ typedef struct sn_fleet {
     sn_buffer lent; /* text that the engine reads until its next call: its own thread's */
     uint64_t waiting;
     uint64_t start_seen; /* start URLs that had been seen already */
+    bool begun;          /* URLs were ever queued */
     bool others;         /* other sessions are live */
     int64_t answered_at; /* when the pages of one of them last changed */
     seen_status status;

@@ -531,6 +531,7 @@ static void set_waiting(sn_fleet *f, const totals *done, const totals *pushed)
 {
     pthread_mutex_lock(&f->lock);
     f->waiting = pushed->all - done->all;
+    f->begun = pushed->all > 0;
     pthread_mutex_unlock(&f->lock);
 }
 
