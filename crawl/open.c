@@ -110,7 +110,7 @@ static seen_status check_options(const sn_engine *e)
     return check_outputs(e);
 }
 
-/* The length of each output according to the checkpoint; UINT64_MAX: another file than before. */
+/* The length of each output according to the checkpoint; SN_SINK_NEW: another file than before. */
 static void find_lengths(const sn_engine *e, const sn_crawl_options *saved, const sn_checkpoint *p,
                          uint64_t length[SN_OUT_COUNT])
 {
@@ -120,7 +120,7 @@ static void find_lengths(const sn_engine *e, const sn_crawl_options *saved, cons
         bool known = path != 0 && path == p->out_path[i];
         if (!known && p->out_path[i] != 0 && p->out_path[i] == sn_folder_path_hash(then))
             known = same_file(now, then);
-        length[i] = known ? p->out_length[i] : UINT64_MAX;
+        length[i] = known ? p->out_length[i] : SN_SINK_NEW;
     }
 }
 
@@ -129,7 +129,7 @@ static seen_status sync_outputs(const sn_engine *e, const uint64_t length[SN_OUT
 {
     for (int i = 0; i < SN_OUT_COUNT; i++) {
         const char *path = sn_outputs_path(e->options, i);
-        int fd = !path || length[i] == UINT64_MAX ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+        int fd = !path || length[i] == SN_SINK_NEW ? -1 : open(path, O_RDONLY | O_CLOEXEC);
         bool failed = fd >= 0 && fdatasync(fd) != 0 && errno != EINVAL;
         if (fd >= 0)
             close(fd);
@@ -306,7 +306,7 @@ static seen_status start_new(sn_engine *e)
 {
     uint64_t length[SN_OUT_COUNT];
     for (int i = 0; i < SN_OUT_COUNT; i++)
-        length[i] = UINT64_MAX;
+        length[i] = SN_SINK_NEW;
     if (e->options->start.count == 0)
         return nothing_to_crawl(e);
     seen_status status = SEEN_OK;
@@ -323,42 +323,14 @@ static seen_status start_new(sn_engine *e)
     return status == SEEN_OK ? sn_settle_run(e, true) : status;
 }
 
-/* The length of the complete lines of an output. A killed process may have written an incomplete
- * one; its page is fetched again. */
-static uint64_t whole_lines(const char *path)
-{
-    char end[65536];
-    struct stat about;
-    int fd = !path || strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        if (fd >= 0)
-            close(fd);
-        return UINT64_MAX;
-    }
-    off_t at = about.st_size;
-    bool found = false;
-    while (at > 0 && !found) {
-        size_t n = at < (off_t)sizeof end ? (size_t)at : sizeof end;
-        if (pread(fd, end, n, at - (off_t)n) != (ssize_t)n)
-            break;
-        const char *line = memrchr(end, '\n', n);
-        found = line != NULL;
-        at -= found ? (off_t)n - (line + 1 - end) : (off_t)n;
-    }
-    close(fd);
-    return (uint64_t)at;
-}
-
-/* Outputs of a shared crawl are continued: a worker may be restarted. */
+/* Outputs of a shared crawl are continued: a worker may be restarted. A killed one may have written
+ * an incomplete line; its page is fetched again. They are opened first: a worker whose files
+ * another one writes must not join. */
 static seen_status join_others(sn_engine *e)
 {
     uint64_t length[SN_OUT_COUNT];
-    struct stat about;
     for (int i = 0; i < SN_OUT_COUNT; i++)
-        length[i] = whole_lines(sn_outputs_path(e->options, i));
-    const char *warc = e->options->warc;
-    if (warc && stat(warc, &about) == 0 && S_ISREG(about.st_mode))
-        length[SN_OUT_WARC] = (uint64_t)about.st_size;
+        length[i] = i == SN_OUT_WARC ? SN_SINK_APPENDED : SN_SINK_WHOLE_LINES;
     /* First: a crawl that is created has workers. */
     seen_status status = sn_outputs_open(&e->outputs, e->options, length, e->error);
     if (status == SEEN_OK)

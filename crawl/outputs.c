@@ -20,6 +20,21 @@ const char *sn_outputs_path(const sn_crawl_options *o, int output)
     }
 }
 
+/* Which option of the command it was. */
+static seen_status refuse_locked(const sn_crawl_options *options, int output, seen_error *error)
+{
+    static const char *const names[SN_OUT_COUNT] = {
+        [SN_OUT_PAGES] = "-o",
+        [SN_OUT_URLS] = "--urls",
+        [SN_OUT_EDGES] = "--edges",
+        [SN_OUT_WARC] = "--warc",
+    };
+    const char *what = options->join ? "worker" : "crawl";
+    return sn_error_set(error, SEEN_ERR_EXISTS,
+                        "%s: another %s writes this file; give each %s its own %s",
+                        sn_outputs_path(options, output), what, what, names[output]);
+}
+
 seen_status sn_outputs_open(sn_outputs *out, const sn_crawl_options *options,
                             const uint64_t length[SN_OUT_COUNT], seen_error *error)
 {
@@ -28,6 +43,8 @@ seen_status sn_outputs_open(sn_outputs *out, const sn_crawl_options *options,
         if (!path)
             continue;
         seen_status status = sn_sink_open(path, length[i], &out->sink[i], error);
+        if (status == SEEN_ERR_EXISTS)
+            status = refuse_locked(options, i, error);
         if (status != SEEN_OK)
             return status;
     }

@@ -16,7 +16,7 @@ typedef struct sn_outputs {
 /* The path of an output; NULL: not wanted. */
 const char *sn_outputs_path(const sn_crawl_options *options, int output);
 
-/* length: of each file by the checkpoint; UINT64_MAX: another file than before. */
+/* length: of each file by the checkpoint; SN_SINK_NEW: another file than before. */
 seen_status sn_outputs_open(sn_outputs *out, const sn_crawl_options *options,
                             const uint64_t length[SN_OUT_COUNT], seen_error *error);
 void sn_outputs_close(sn_outputs *out);

@@ -2,6 +2,7 @@
 #include "crawl/output/sink.h"
 
 #include "base/error.h"
+#include "base/io.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -24,26 +25,53 @@ struct sn_sink {
     char buffer[SINK_BUFFER];
 };
 
-/* Opens a file to be created or continued, and seeks to its end. */
-static bool open_file(sn_sink *s, const char *path, uint64_t length)
+/* The length of the complete lines of a file. */
+static bool whole_lines(const char *path, uint64_t *length)
 {
-    bool fresh = length == UINT64_MAX;
+    char end[65536];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const char *line = NULL;
+    bool ok = fd >= 0;
+    while (ok && *length > 0 && !line) {
+        size_t n = *length < sizeof end ? (size_t)*length : sizeof end;
+        ok = sn_io_read(fd, end, n, *length - n);
+        line = ok ? memrchr(end, '\n', n) : NULL;
+        if (ok)
+            *length -= line ? n - (size_t)(line + 1 - end) : n;
+    }
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Opens a file to be created or continued, locks it, and seeks to its end. The length is looked at
+ * when it is locked: before, another process may still write. */
+static bool open_file(sn_sink *s, const char *path, uint64_t length, bool *locked)
+{
     struct stat about;
-    s->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (fresh ? O_TRUNC : 0), 0666);
+    s->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (s->fd < 0 || fstat(s->fd, &about) != 0)
         return false;
     s->regular = S_ISREG(about.st_mode);
-    if (!s->regular || fresh)
+    if (!s->regular)
         return true;
+    /* Some file systems have no locks. */
+    *locked = !sn_io_lock(s->fd, 0, F_WRLCK, false) && (errno == EAGAIN || errno == EACCES);
+    if (*locked || fstat(s->fd, &about) != 0)
+        return false;
     /* If the file is shorter than expected, it was replaced: append to what is there. */
     s->length = (uint64_t)about.st_size < length ? (uint64_t)about.st_size : length;
+    if (length == SN_SINK_NEW)
+        s->length = 0;
+    if (length == SN_SINK_WHOLE_LINES && !whole_lines(path, &s->length))
+        return false;
     return ftruncate(s->fd, (off_t)s->length) == 0 && lseek(s->fd, (off_t)s->length, SEEK_SET) >= 0;
 }
 
 seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen_error *error)
 {
     sn_sink *s = malloc(sizeof *s);
-    bool standard = strcmp(path, "-") == 0;
+    bool standard = strcmp(path, "-") == 0, locked = false;
     char *name = strdup(standard ? "standard output" : path);
     if (!s || !name) {
         free(s);
@@ -58,8 +86,10 @@ seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen
     s->name = name;
     if (standard) {
         s->fd = STDOUT_FILENO;
-    } else if (!open_file(s, path, length)) {
-        seen_status status = sn_error_cannot(error, errno, "write", path);
+    } else if (!open_file(s, path, length, &locked)) {
+        seen_status status =
+            locked ? sn_error_set(error, SEEN_ERR_EXISTS, "%s: another process writes it", path)
+                   : sn_error_cannot(error, errno, "write", path);
         sn_sink_close(s);
         return status;
     }

@@ -13,9 +13,15 @@
 
 typedef struct sn_sink sn_sink;
 
-/* Opens an output.
- *   path      "-": standard output, which is neither truncated nor synced
- *   length    UINT64_MAX: create the file; otherwise continue an existing one at this length */
+/* Lengths of an output that is opened. */
+#define SN_SINK_NEW UINT64_MAX               /* 0: what is there is discarded */
+#define SN_SINK_APPENDED (UINT64_MAX - 1)    /* all that is there */
+#define SN_SINK_WHOLE_LINES (UINT64_MAX - 2) /* without an incomplete last line */
+
+/* Opens an output; creates the file if it does not exist. A regular file is locked until it is
+ * closed or the process ends: SEEN_ERR_EXISTS if another process has it open as an output.
+ *   path      "-": standard output, which is neither locked nor truncated nor synced
+ *   length    continues an existing file at this length */
 seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen_error *error);
 /* NULL is ignored. Unflushed bytes are discarded. */
 void sn_sink_close(sn_sink *sink);

@@ -57,6 +57,34 @@ static void goes_on_at_a_length(void **state)
     sn_sink_close(sink);
 }
 
+/* A file has one writer; what it left behind is continued at a length, at its end or after its last
+ * whole line. */
+static void is_locked(void **state)
+{
+    sn_sink *sink, *other;
+    seen_error error;
+    char bytes[100];
+    (void)state;
+    assert_int_equal(sn_sink_open(path, SN_SINK_NEW, &sink, &error), SEEN_OK);
+    sn_sink_text(sink, "one\ntwo\nthr");
+    assert_int_equal(sn_sink_flush(sink, &error), SEEN_OK);
+    static const uint64_t lengths[] = {SN_SINK_NEW, SN_SINK_APPENDED, SN_SINK_WHOLE_LINES, 4};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(sn_sink_open(path, lengths[i], &other, &error), SEEN_ERR_EXISTS);
+    sn_sink_close(sink);
+    assert_int_equal(read_file(bytes, sizeof bytes), 11);
+    static const struct {
+        uint64_t length, found;
+    } cases[] = {
+        {SN_SINK_APPENDED, 11}, {SN_SINK_WHOLE_LINES, 8}, {3, 3}, {SN_SINK_WHOLE_LINES, 0}};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(sn_sink_open(path, cases[i].length, &sink, &error), SEEN_OK);
+        assert_int_equal(sn_sink_length(sink), cases[i].found);
+        sn_sink_close(sink);
+        assert_int_equal(read_file(bytes, sizeof bytes), cases[i].found);
+    }
+}
+
 static void escapes(void **state)
 {
     sn_sink *sink;
@@ -131,6 +159,7 @@ static int run_sink(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on_at_a_length),
+        cmocka_unit_test(is_locked),
         cmocka_unit_test(escapes),
         cmocka_unit_test(reports_a_full_disk),
         cmocka_unit_test(waits_for_a_slow_reader),
