@@ -100,56 +100,17 @@ seen_status sn_crawl_load_shared(sn_crawl_options *options, bool *there, void **
                                    options, keep, error);
     options->join = mine.join;
     options->ca_file = mine.ca_file;
+    options->allow_private = mine.allow_private; /* each machine gives this permission itself */
     free(settings);
     return status;
 }
 
-/* The line of a setting in a text of settings; "" if it has none. */
-static void find_line(const char *text, const char *name, size_t len, char *value, size_t room)
-{
-    value[0] = '\0';
-    for (const char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
-        if (strncmp(line, name, len) == 0 && line[len] == ' ')
-            snprintf(value, room, "%.*s", (int)(end - line - (long)len - 1), line + len + 1);
-}
-
-static seen_status differ(const char *where, const char *line, const char *theirs, const char *ours,
-                          seen_error *error)
-{
-    char a[200], b[200], shown[SN_FLEET_SHOWN];
-    size_t len = strcspn(line, " \n");
-    find_line(theirs, line, len, a, sizeof a);
-    find_line(ours, line, len, b, sizeof b);
-    return sn_error_set(error, SEEN_ERR_MISMATCH,
-                        "%s: all workers of a crawl must use the same %.*s: the crawl has %s, this "
-                        "worker %s; leave the option out to use that of the crawl",
-                        sn_fleet_show(where, shown), (int)len, line, a[0] != '\0' ? a : "not set",
-                        b[0] != '\0' ? b : "not set");
-}
-
-/* Where two texts first differ: the line of either. */
-static const char *first_difference(const char *a, const char *b)
-{
-    while (*a != '\0' && *b != '\0') {
-        size_t n = strcspn(a, "\n") + 1, m = strcspn(b, "\n") + 1;
-        if (n != m || strncmp(a, b, n) != 0)
-            return a;
-        a += n;
-        b += m;
-    }
-    return *a != '\0' ? a : *b != '\0' ? b : NULL;
-}
-
 seen_status sn_crawl_check_settings(const sn_crawl_options *options, seen_error *error)
 {
-    char *theirs = NULL, *ours = sn_settings_shared(options);
-    if (!ours)
-        return sn_error_memory(error);
+    char *theirs = NULL, shown[SN_FLEET_SHOWN];
     seen_status status = sn_fleet_settings(options->join, options->ca_file, &theirs, error);
-    const char *line = status == SEEN_OK && theirs ? first_difference(theirs, ours) : NULL;
-    if (line)
-        status = differ(options->join, line, theirs, ours, error);
+    if (status == SEEN_OK && theirs)
+        status = sn_settings_compare(theirs, options, sn_fleet_show(options->join, shown), error);
     free(theirs);
-    free(ours);
     return status;
 }

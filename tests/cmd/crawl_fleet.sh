@@ -73,12 +73,12 @@ done
 grep -q '1 of its workers is live: stop it first$' error || fail "$(cat error)"
 "$SEEN" crawl stop "$slow" && wait $! && "$SEEN" crawl resume "$slow" --delay 7s || fail "resume with a delay"
 ! "$SEEN" crawl --join "$slow" --delay 8s 2> error || fail "a worker with another delay joined"
-grep -q 'delay-ms: the crawl has 7000, this worker 8000' error || fail "$(cat error)"
+grep -q 'slow: --delay: the crawl has 7 s, this worker 8 s' error || fail "$(cat error)"
 "$SEEN" crawl drop "$slow"
 ! "$SEEN" crawl failed redis://127.0.0.1:$PORT/none --retry-failed 2> error || fail "retry of no crawl"
 ! "$SEEN" crawl pause "$address" 2> error || fail "a crawl that has ended was paused"
 ! "$SEEN" crawl --join "$address" --delay 7s 2> error || fail "a worker with another delay joined"
-grep -q 'delay-ms: the crawl has 0, this worker 7000' error || fail "$(cat error)"
+grep -q 'web: --delay: the crawl has 0 s, this worker 7 s' error || fail "$(cat error)"
 ! grep -q PASSWORD error || fail "the password was shown: $(cat error)"
 for i in $(seq 600); do # the killed worker counts as live for a lease
     "$SEEN" crawl drop "$address" 2> error && break

@@ -84,11 +84,70 @@ static void reads_what_is_whole(void **state)
     close(folder);
 }
 
+/* Each difference is reported by its option and with values as they are given. */
+static void compares(void **state)
+{
+    static const char *const words[] = {"foo", "b"};
+    static const struct {
+        const char *line, *message; /* replaces the line of that name; or adds it */
+    } cases[] = {
+        {"max-depth 0", "w: --depth: the crawl has 0, this worker no limit; "},
+        {"max-pages 7", "w: --max-pages: the crawl has 7, this worker no limit; "},
+        {"max-body 100", "w: --max-body: the crawl has 100 bytes, this worker 16777216 bytes; "},
+        {"delay-ms 1500", "w: --delay: the crawl has 1.5 s, this worker 1 s; "},
+        {"max-delay-ms 0", "w: --max-crawl-delay: the crawl has 0 s, this worker 30 s; "},
+        {"scope 2", "w: --scope: the crawl has all, this worker host; "},
+        {"error-rate 0.01", "w: --error-rate: the crawl has 0.01, this worker 1e-6; "},
+        {"no-parent 1", "w: --no-parent: the crawl has on, this worker off; "},
+        {"url-flags 5", "w: --sort-query: the crawl has on, this worker off; "},
+        {"url-flags 16", "w: --drop-slash: the crawl has on, this worker off; "},
+        {"agent x", "w: --user-agent: the crawl has x, this worker " SN_CRAWL_AGENT "; "},
+        {"drop c", "w: --drop: the crawl has foo, b, c, this worker foo, b; "},
+        {"include c", "w: --include: the crawl has c, this worker none; "},
+        {"filter f", "w: --filter: the crawl has f, this worker none; "},
+        {"filter redis://me:word@h/n", "w: --filter: the crawl has redis://h/n, this worker none"},
+        {"allow-private 1", "w: this crawl was created with --allow-private, "},
+        {"retries 3", NULL},
+    };
+    sn_crawl_options options;
+    seen_error error;
+    (void)state;
+    sn_crawl_defaults(&options);
+    options.drop = (sn_crawl_list){words, 2};
+    char *text = sn_settings_shared(&options), changed[4000];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int name = (int)strcspn(cases[i].line, " ") + 1;
+        size_t len = 0;
+        for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1)
+            if (strncmp(line, cases[i].line, (size_t)name) != 0 || line[0] == 'd')
+                len += (size_t)snprintf(changed + len, sizeof changed - len, "%.*s\n",
+                                        (int)strcspn(line, "\n"), line);
+        snprintf(changed + len, sizeof changed - len, "%s\n", cases[i].line);
+        seen_status status = sn_settings_compare(changed, &options, "w", &error);
+        assert_int_equal(status, cases[i].message ? SEEN_ERR_MISMATCH : SEEN_OK);
+        if (cases[i].message &&
+            strncmp(error.message, cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("%s: %s", cases[i].line, error.message);
+    }
+    assert_int_equal(sn_settings_compare(text, &options, "w", &error), SEEN_OK);
+    options.allow_private = true;
+    assert_int_equal(sn_settings_compare(text, &options, "w", &error), SEEN_ERR_MISMATCH);
+    assert_string_equal(error.message,
+                        "w: this crawl was created without --allow-private: leave it out");
+    /* A text of an earlier version. */
+    *strstr(text, "allow-private") = '\0';
+    assert_int_equal(sn_settings_compare(text, &options, "w", &error), SEEN_OK);
+    options.include = (sn_crawl_list){words, 1};
+    assert_int_equal(sn_settings_compare(text, &options, "w", &error), SEEN_ERR_MISMATCH);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comes_back),
         cmocka_unit_test(reads_what_is_whole),
+        cmocka_unit_test(compares),
     };
     if (mkdtemp(folder_name) == NULL)
         return 1;
