@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "crawl/fetch/open_files.h"
+#include "crawl/fleet/fleet.h"
 #include "crawl/frontier/folder.h"
 #include "crawl/frontier/local.h"
 #include "crawl/robots/robots.h"
@@ -74,6 +75,7 @@ static seen_status check_outputs(const sn_engine *e)
 static seen_status check_options(const sn_engine *e)
 {
     const sn_crawl_options *o = e->options;
+    char shown[SN_FLEET_SHOWN];
     if (o->connections < 1 || o->connections > 4096)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%llu connections: 1 to 4096 are possible",
                             (unsigned long long)o->connections);
@@ -91,6 +93,16 @@ static seen_status check_options(const sn_engine *e)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                             "--join keeps the crawl in Redis: not together with %s",
                             o->state ? "--state" : "--exact");
+    if (o->join && o->filter && !strstr(o->filter, "://"))
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                            "--filter %s is a file of this machine, but a shared crawl keeps what "
+                            "was seen in Redis: leave it out, or give a redis:// address",
+                            o->filter);
+    if (o->retry_failed && o->join)
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                            "--retry-failed: the pages that a shared crawl has given up are in "
+                            "Redis: seen crawl failed %s --retry-failed",
+                            sn_fleet_show(o->join, shown));
     if (o->retry_failed && !o->state)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                             "failed pages are listed in a state folder: name it");

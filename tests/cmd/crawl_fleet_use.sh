@@ -51,3 +51,24 @@ done
 kill -0 $worker || fail "the restarted worker ended"
 "$SEEN" crawl stop "$one" && wait $worker || fail "the restarted worker failed"
 [ "$(cat p.jsonl)" = '{"url":"http://x/"}' ] || fail "not continued: $(cat p.jsonl)"
+
+# A setting that differs is named by its option, with both values. Each machine gives --allow-private itself, if the crawl
+# was created with it.
+refused 'one: --delay: the crawl has 1 s, this worker 7 s; .*leave the option out' --join "$one" --allow-private --delay 7s
+refused 'one: --depth: the crawl has no limit, this worker 0; ' --join "$one" --allow-private --depth 0
+refused 'one: --drop-www: the crawl has off, this worker on; ' --join "$one" --allow-private --drop-www
+refused 'one: this crawl was created with --allow-private, .*: add --allow-private$' --join "$one"
+two=$URL/two
+"$SEEN" crawl -q --join "$two" http://192.0.2.1/ --retries 0 -o two.jsonl || [ $? = 2 ]
+refused 'two: this crawl was created without --allow-private: leave it out$' --join "$two" --allow-private
+# A crawl of an earlier version has not stored it.
+settings=$(redis-cli -p "$PORT" hget seencrawl:two settings)
+redis-cli -p "$PORT" hset seencrawl:two settings "$(echo "$settings" | grep -v '^allow-private')
+" > /dev/null
+"$SEEN" crawl -q --join "$two" --allow-private -o two.jsonl || fail "a crawl of an earlier version was refused"
+
+# What was seen is kept in Redis, and so are the pages that failed.
+refused '--filter /.*/seen.filter is a file of this machine, .*: leave it out, or give a redis:// address' \
+    --join "$URL/three" http://127.0.0.1:1/ --filter seen.filter
+[ ! -e seen.filter ] && [ "$(redis-cli -p "$PORT" exists seencrawl:three)" = 0 ] || fail "refused, but created"
+refused "in Redis: seen crawl failed redis://127.0.0.1:$PORT/one --retry-failed" --join "$one" --allow-private --retry-failed
