@@ -208,7 +208,9 @@ typedef struct sn_cli_command {
     const sn_example examples[SN_MAX_EXAMPLES]; /* ends with a zero one */
     const char *exit_text;                      /* for the man page, or NULL: the usual two */
     int (*run)(sn_args *args);
-    bool at_once;    /* a signal may end it at any time */
+    const struct sn_cli_command *const *parts; /* "crawl status" and so on, each with options of its
+                                                * own; ends with NULL. NULL: none */
+    bool at_once;                              /* a signal may end it at any time */
     bool unmeasured; /* may take long, without a progress bar of its own: its time is shown */
     bool hidden;
 } sn_cli_command;
@@ -217,6 +219,13 @@ typedef struct sn_cli_command {
 extern const sn_cli_command *const sn_commands[];
 extern const size_t sn_commands_total;
 const sn_cli_command *sn_commands_find(const char *name);
+
+/* The part of a command with this second word ("status"); NULL: none. */
+const sn_cli_command *sn_cli_part_find(const sn_cli_command *command, const char *word);
+/* The part that a mistyped word is closest to; NULL: none is close. */
+const sn_cli_command *sn_cli_part_suggest(const sn_cli_command *command, const char *word);
+/* Its second word. */
+const char *sn_cli_part_word(const sn_cli_command *part);
 
 /* The i-th option of a command over all its groups (--help is the last); NULL after the end. *group
  * may be NULL. */

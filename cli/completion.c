@@ -11,9 +11,44 @@ static void each_command(FILE *out, void (*put)(FILE *out, const sn_cli_command 
             put(out, sn_commands[i]);
 }
 
+/* The same, and for their parts. */
+static void each_part(FILE *out, void (*put)(FILE *out, const sn_cli_command *command))
+{
+    for (size_t i = 0; i < sn_commands_total; i++) {
+        if (sn_commands[i]->hidden)
+            continue;
+        put(out, sn_commands[i]);
+        for (size_t p = 0; sn_commands[i]->parts && sn_commands[i]->parts[p]; p++)
+            put(out, sn_commands[i]->parts[p]);
+    }
+}
+
 static void put_name(FILE *out, const sn_cli_command *command)
 {
     fprintf(out, "%s ", command->name);
+}
+
+/* In a script: crawl, crawl-status. */
+static void put_key(FILE *out, const sn_cli_command *command)
+{
+    for (const char *c = command->name; *c; c++)
+        putc(*c == ' ' ? '-' : *c, out);
+}
+
+/* "crawl-status|crawl-pause": what the first two words may be. */
+static void put_keys(FILE *out, const sn_cli_command *command)
+{
+    if (!strchr(command->name, ' '))
+        return;
+    put_key(out, command);
+    putc('|', out);
+}
+
+/* The second words of the parts of a command. */
+static void put_parts(FILE *out, const sn_cli_command *command)
+{
+    for (size_t p = 0; command->parts && command->parts[p]; p++)
+        fprintf(out, "%s%s", p ? " " : "", sn_cli_part_word(command->parts[p]));
 }
 
 typedef enum offer { NOTHING, FILES, FOLDERS, WORDS } offer;
@@ -88,13 +123,17 @@ static void bash_values(FILE *out, const sn_cli_command *command)
 static void bash_command(FILE *out, const sn_cli_command *command)
 {
     const sn_option *option;
-    fprintf(out, "        %s)\n            options='", command->name);
+    fputs("        ", out);
+    put_key(out, command);
+    fputs(")\n            options='", out);
     for (size_t i = 0; (option = sn_option_at(command, i, NULL)); i++) {
         if (option->letter)
             fprintf(out, "-%c ", option->letter);
         fprintf(out, "--%s ", option->name);
     }
-    fprintf(out, "' operands='%s'\n", command->operands);
+    fprintf(out, "' operands='%s' parts='", command->operands);
+    put_parts(out, command);
+    fputs("'\n", out);
     bash_values(out, command);
 }
 
@@ -103,7 +142,7 @@ static void complete_bash(FILE *out)
     fputs("# bash completion for seen\n"
           "_seen()\n{\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local command=${COMP_WORDS[1]} equals= words= options= operands=\n"
+          "    local command=${COMP_WORDS[1]} equals= words= options= operands= parts=\n"
           "    if [ \"$cur\" = = ]; then\n        cur= equals=1\n"
           "    elif [ \"$prev\" = = ] && [ \"$COMP_CWORD\" -ge 2 ]; then\n"
           "        prev=${COMP_WORDS[COMP_CWORD-2]} equals=1\n    fi\n"
@@ -111,8 +150,14 @@ static void complete_bash(FILE *out)
           "        COMPREPLY=($(compgen -W '",
           out);
     each_command(out, put_name);
-    fputs("--help --version' -- \"$cur\"))\n        return\n    fi\n    case $command in\n", out);
-    each_command(out, bash_command);
+    fputs("--help --version' -- \"$cur\"))\n        return\n    fi\n"
+          "    if [ \"$COMP_CWORD\" -gt 2 ]; then\n"
+          "        case $command-${COMP_WORDS[2]} in\n        ",
+          out);
+    each_part(out, put_keys);
+    fputs("-) command=$command-${COMP_WORDS[2]} ;;\n        esac\n    fi\n    case $command in\n",
+          out);
+    each_part(out, bash_command);
     fputs("        *) return ;;\n    esac\n"
           "    if [ \"$prev\" ] && [ \"$words\" ]; then\n"
           "        case $words in\n"
@@ -123,6 +168,8 @@ static void complete_bash(FILE *out)
           "        esac\n"
           "    elif [[ $cur == -* ]]; then\n"
           "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+          "    elif [ \"$parts\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+          "        COMPREPLY=($(compgen -W \"$parts\" -- \"$cur\"))\n"
           "    elif [ \"$operands\" = COMMAND ]; then\n"
           "        COMPREPLY=($(compgen -W '",
           out);
@@ -183,9 +230,17 @@ static void zsh_summary(FILE *out, const sn_cli_command *command)
 static void zsh_command(FILE *out, const sn_cli_command *command)
 {
     const sn_option *option;
-    fprintf(out, "        %s) _arguments -s \\\n", command->name);
+    fputs("        ", out);
+    put_key(out, command);
+    fputs(") _arguments -s \\\n", out);
     for (size_t i = 0; (option = sn_option_at(command, i, NULL)); i++)
         zsh_option(out, option);
+    if (command->parts) {
+        fputs("            '1:operand:(", out);
+        put_parts(out, command);
+        fputs(")' ;;\n", out);
+        return;
+    }
     fprintf(out, "            %s ;;\n",
             !command->operands[0]                   ? "&& return"
             : !strcmp(command->operands, "COMMAND") ? "'1:command:_seen_commands'"
@@ -201,21 +256,38 @@ static void complete_zsh(FILE *out)
     fputs(
         "    )\n    _describe command commands\n}\n\n"
         "_seen()\n{\n"
-        "    local curcontext=$curcontext state line\n"
+        "    local curcontext=$curcontext state line command\n"
         "    _arguments -C '(- *)--help[list the commands]' '(- *)--version[show the version]' \\\n"
         "        '1:command:_seen_commands' '*::operand:->operands'\n"
         "    [[ $state == operands ]] || return\n"
-        "    case $words[1] in\n",
+        "    command=$words[1]\n"
+        "    if (( CURRENT > 2 )); then\n"
+        "        case $words[1]-$words[2] in\n        ",
         out);
-    each_command(out, zsh_command);
+    each_part(out, put_keys);
+    fputs("-) command=$words[1]-$words[2]; shift words; (( CURRENT-- )) ;;\n        esac\n    fi\n"
+          "    case $command in\n",
+          out);
+    each_part(out, zsh_command);
     fputs("    esac\n}\n\n_seen \"$@\"\n", out);
 }
 
 /* ---- fish ------------------------------------------------------------------------------------ */
 
+/* Whether it is this command, or this part of one. */
+static void put_fish_condition(FILE *out, const sn_cli_command *command)
+{
+    size_t first = strcspn(command->name, " ");
+    fprintf(out, "__fish_seen_subcommand_from %.*s", (int)first, command->name);
+    if (command->name[first])
+        fprintf(out, "; and contains %s (commandline -opc)", sn_cli_part_word(command));
+}
+
 static void fish_option(FILE *out, const sn_cli_command *command, const sn_option *option)
 {
-    fprintf(out, "complete -c seen -n '__fish_seen_subcommand_from %s'", command->name);
+    fputs("complete -c seen -n '", out);
+    put_fish_condition(out, command);
+    fputs("'", out);
     if (option->letter)
         fprintf(out, " -s %c", option->letter);
     fprintf(out, " -l %s", option->name);
@@ -241,6 +313,23 @@ static void fish_option(FILE *out, const sn_cli_command *command, const sn_optio
     fputs("'\n", out);
 }
 
+/* Its second word, and the options that the command itself does not have. */
+static void fish_part(FILE *out, const sn_cli_command *command, const sn_cli_command *part)
+{
+    const sn_option *option, *other;
+    fprintf(out, "complete -c seen -n '__fish_seen_subcommand_from %s' -a %s -d '", command->name,
+            sn_cli_part_word(part));
+    put_quoted(out, part->summary, false);
+    fputs("'\n", out);
+    for (size_t i = 0; (option = sn_option_at(part, i, NULL)); i++) {
+        size_t k = 0;
+        while ((other = sn_option_at(command, k, NULL)) && strcmp(other->name, option->name) != 0)
+            k++;
+        if (!other)
+            fish_option(out, part, option);
+    }
+}
+
 static void fish_command(FILE *out, const sn_cli_command *command)
 {
     const sn_option *option;
@@ -251,6 +340,8 @@ static void fish_command(FILE *out, const sn_cli_command *command)
         fprintf(out, "complete -c seen -n '__fish_seen_subcommand_from %s' -f\n", command->name);
     for (size_t i = 0; (option = sn_option_at(command, i, NULL)); i++)
         fish_option(out, command, option);
+    for (size_t p = 0; command->parts && command->parts[p]; p++)
+        fish_part(out, command, command->parts[p]);
 }
 
 static void complete_fish(FILE *out)

@@ -32,8 +32,6 @@ typedef struct crawl_own {
 
     const char *join, *worker;
     uint64_t lease_ms, frontier_memory;
-    bool watch, force;
-    const char *html;
 } crawl_own;
 
 #define AT(field) offsetof(crawl_own, field)
@@ -254,8 +252,7 @@ static const sn_option fetch_options[] = {
      .offset = AT(delay_ms),
      .help = "wait between two requests to one host",
      .preset = "1s",
-     .more = "0 is for your own hosts only. With resume: changes that of a shared crawl that was "
-             "stopped."},
+     .more = "0 is for your own hosts only."},
     {.name = "max-crawl-delay",
      .argument = "TIME",
      .type = SN_DURATION,
@@ -401,12 +398,6 @@ static const sn_option output_options[] = {
      .offset = AT(warc),
      .choices = "FILE",
      .help = "the pages themselves as WARC, gzipped"},
-    {.name = "html",
-     .argument = "FILE",
-     .type = SN_STRING,
-     .offset = AT(html),
-     .choices = "FILE",
-     .help = "with report: write the report to this file"},
 };
 
 static const sn_option join_options[] = {
@@ -441,17 +432,7 @@ static const sn_option join_options[] = {
      .help = "limit of the queued URLs in Redis",
      .preset = "no limit",
      .rare = true,
-     .more = "When a crawl is created, or with resume. 0 is no limit."},
-    {.name = "watch",
-     .type = SN_FLAG,
-     .offset = AT(watch),
-     .help = "with status: repeat every second until the end",
-     .rare = true},
-    {.name = "force",
-     .type = SN_FLAG,
-     .offset = AT(force),
-     .help = "with drop: also while workers are live",
-     .rare = true},
+     .more = "When a crawl is created; later with resume. 0 is no limit."},
 };
 
 #define GROUP(title_, list)                                                                        \
@@ -584,6 +565,18 @@ static bool is_stdout(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
+/* A part of the command that was mistyped, or that comes after options, is no start URL. */
+static bool check_first(const sn_args *args)
+{
+    const char *word = args->operands[0];
+    const sn_cli_command *part = word ? sn_cli_part_find(args->command, word) : NULL;
+    if (part)
+        sn_message_error("write seen %s %s: its options follow", part->name, part->synopsis);
+    else if (word && !strpbrk(word, ".:/") && (part = sn_cli_part_suggest(args->command, word)))
+        sn_message_error("unknown command 'crawl %s'; did you mean '%s'?", word, part->name);
+    return !part;
+}
+
 static int run_crawl(sn_args *args)
 {
     const crawl_own *own = args->own;
@@ -596,12 +589,8 @@ static int run_crawl(sn_args *args)
     sn_cli_urls urls = {0};
     if (own->password_file && !sn_password_read(own->password_file))
         return SN_EXIT_ERROR;
-    if (sn_cli_report_find(args))
-        return sn_cli_report_run(args, own->html, own->ca_file);
-    sn_cli_fleet_word word = sn_cli_fleet_find(args);
-    if (word != SN_FLEET_NONE)
-        return sn_cli_fleet_run(args, word, own->ca_file, own->watch, own->force,
-                                own->frontier_memory, own->delay_ms);
+    if (!check_first(args))
+        return SN_EXIT_ERROR;
     sn_crawl_defaults(&options);
     options.join = own->join;
     options.ca_file = own->ca_file;
@@ -668,7 +657,7 @@ const sn_cli_command sn_cli_command_crawl = {
     .max_operands = SIZE_MAX,
     .own_size = sizeof(crawl_own),
     .groups = {&scope_group, &limit_group, &fetch_group, &state_group, &join_group, &output_group,
-               &sn_group_json, &sn_group_messages},
+               &sn_group_messages},
     .examples =
         {{"Crawl a site, resumable",
           "seen crawl https://example.org/ --depth 3 --output pages.jsonl --state crawl.dir", "-"},
@@ -683,4 +672,5 @@ const sn_cli_command sn_cli_command_crawl = {
         "with a message on standard error, and when not one page could be fetched (with --join: by "
         "any worker). A reader that closes the pipe early is not an error.",
     .run = run_crawl,
+    .parts = sn_cli_crawl_parts,
 };

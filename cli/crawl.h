@@ -5,6 +5,17 @@
 #include "cli/cli.h"
 #include "crawl/crawl.h"
 
+/* ---- crawl_parts.c: the commands about a crawl ---- */
+
+/* Their options; each has some of them. */
+typedef struct sn_cli_crawl_part {
+    const char *html, *ca_file, *password_file;
+    bool watch, force, retry_failed;
+    uint64_t delay_ms, frontier_memory;
+} sn_cli_crawl_part;
+
+extern const sn_cli_command *const sn_cli_crawl_parts[];
+
 /* ---- crawl_input.c: what it reads besides its command line ---- */
 
 /* Start URLs: those of the command line, then those of a file. */
@@ -51,9 +62,7 @@ int sn_cli_status_end(const sn_cli_status *show, const sn_crawl_options *options
 
 /* ---- crawl_report.c: `seen crawl report`, one page about a crawl ---- */
 
-/* Whether the first operand is "report". */
-bool sn_cli_report_find(const sn_args *args);
-/* The second one is a state folder, a file of JSON lines, or the address of a shared crawl. `html`:
+/* The operand is a state folder, a file of JSON lines, or the address of a shared crawl. `html`:
  * where the page goes. */
 int sn_cli_report_run(const sn_args *args, const char *html, const char *ca_file);
 

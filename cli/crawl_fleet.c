@@ -1,23 +1,14 @@
 /* `seen crawl --join`, and the commands about a shared crawl. */
 #include "cli/crawl_fleet.h"
 
+#include "cli/crawl.h"
 #include "crawl/fleet/fleet.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static const char *const words[] = {"",     "status", "pause",  "resume",
-                                    "stop", "failed", "export", "drop"};
-
-sn_cli_fleet_word sn_cli_fleet_find(const sn_args *args)
-{
-    for (int i = SN_FLEET_STATUS; i <= SN_FLEET_DROP && args->operand_count > 0; i++)
-        if (strcmp(args->operands[0], words[i]) == 0)
-            return (sn_cli_fleet_word)i;
-    return SN_FLEET_NONE;
-}
 
 /* ---- joining ---- */
 
@@ -373,6 +364,28 @@ static bool print_line(void *user, const char *text, size_t len)
     return !ferror(stdout) && !sn_signal_stopped();
 }
 
+/* A page that failed: depth, kind, status, reason, URL and parent, separated by tabs; as JSON. */
+static bool print_failure(void *user, const char *text, size_t len)
+{
+    static const char *const names[] = {"depth", "kind", "status", "error", "url", "parent"};
+    sn_json json;
+    (void)user;
+    sn_json_open(&json, stdout, true);
+    sn_json_object(&json, NULL);
+    for (size_t i = 0; i < 6; i++) {
+        const char *tab = i < 5 ? memchr(text, '\t', len) : NULL;
+        size_t n = tab ? (size_t)(tab - text) : len;
+        if (i < 3 && n > 0 && isdigit((unsigned char)text[0]))
+            sn_json_u64(&json, names[i], strtoull(text, NULL, 10));
+        else if (i > 2 && n > 0)
+            sn_json_bytes(&json, names[i], text, n);
+        text += tab ? n + 1 : n;
+        len -= tab ? n + 1 : n;
+    }
+    sn_json_end(&json);
+    return !ferror(stdout) && !sn_signal_stopped();
+}
+
 static int retry_failed(const sn_args *args, const char *where, const char *ca_file)
 {
     seen_error error = {0};
@@ -384,45 +397,58 @@ static int retry_failed(const sn_args *args, const char *where, const char *ca_f
     return SN_EXIT_OK;
 }
 
-static int drop(const sn_args *args, const char *where, const char *ca_file, bool force)
+static int drop(const sn_args *args, const char *where)
 {
+    const sn_cli_crawl_part *own = args->own;
     seen_error error = {0};
     bool kept;
-    if (sn_fleet_drop(where, ca_file, force, &kept, &error) != SEEN_OK)
+    if (sn_fleet_drop(where, own->ca_file, own->force, &kept, &error) != SEEN_OK)
         return sn_message_report(&error);
     if (kept)
         sn_message_note(args, "kept the filter: this crawl has not created it");
     return SN_EXIT_OK;
 }
 
-int sn_cli_fleet_run(sn_args *args, sn_cli_fleet_word word, const char *ca_file, bool watch,
-                     bool force, uint64_t memory, uint64_t delay_ms)
+static int change_state(const sn_args *args, const char *where, const char *state)
 {
-    static const char *const states[] = {
-        [SN_FLEET_PAUSE] = "pause", [SN_FLEET_RESUME] = "run", [SN_FLEET_STOP] = "stop"};
+    const sn_cli_crawl_part *own = args->own;
     seen_error error = {0};
-    if (args->operand_count != 2)
-        return sn_message_error("crawl %s: give one address, such as redis://HOST/NAME",
-                                words[word]);
-    const char *where = args->operands[1];
-    if (word == SN_FLEET_RESUME && sn_args_given(args, "frontier-memory") &&
-        sn_fleet_set_memory(where, ca_file, memory, &error) != SEEN_OK)
-        return sn_message_report(&error);
-    if (word == SN_FLEET_RESUME && sn_args_given(args, "delay") &&
-        sn_fleet_set_delay(where, ca_file, delay_ms, &error) != SEEN_OK)
-        return sn_message_report(&error);
-    switch (word) {
-    case SN_FLEET_STATUS:
-        return run_status(args, where, ca_file, watch);
-    case SN_FLEET_FAILED:
-        if (sn_args_given(args, "retry-failed"))
-            return retry_failed(args, where, ca_file);
-        return finish(sn_fleet_failed(where, ca_file, print_line, NULL, &error), &error);
-    case SN_FLEET_EXPORT:
-        return finish(sn_fleet_export(where, ca_file, print_line, NULL, &error), &error);
-    case SN_FLEET_DROP:
-        return drop(args, where, ca_file, force);
-    default:
-        return finish(sn_fleet_set_state(where, ca_file, states[word], &error), &error);
-    }
+    seen_status status = SEEN_OK;
+    if (sn_args_given(args, "frontier-memory"))
+        status = sn_fleet_set_memory(where, own->ca_file, own->frontier_memory, &error);
+    if (status == SEEN_OK && sn_args_given(args, "delay"))
+        status = sn_fleet_set_delay(where, own->ca_file, own->delay_ms, &error);
+    if (status == SEEN_OK)
+        status = sn_fleet_set_state(where, own->ca_file, state, &error);
+    return finish(status, &error);
+}
+
+static int print_failed(const sn_args *args, const char *where)
+{
+    const sn_cli_crawl_part *own = args->own;
+    seen_error error = {0};
+    if (own->retry_failed && args->json)
+        return sn_message_error("--retry-failed prints no list: leave --json out");
+    if (own->retry_failed)
+        return retry_failed(args, where, own->ca_file);
+    sn_fleet_each *print = args->json ? print_failure : print_line;
+    return finish(sn_fleet_failed(where, own->ca_file, print, NULL, &error), &error);
+}
+
+int sn_cli_fleet_run(sn_args *args)
+{
+    const sn_cli_crawl_part *own = args->own;
+    const char *word = sn_cli_part_word(args->command), *where = args->operands[0];
+    seen_error error = {0};
+    if (own->password_file && !sn_password_read(own->password_file))
+        return SN_EXIT_ERROR;
+    if (strcmp(word, "status") == 0)
+        return run_status(args, where, own->ca_file, own->watch);
+    if (strcmp(word, "failed") == 0)
+        return print_failed(args, where);
+    if (strcmp(word, "export") == 0)
+        return finish(sn_fleet_export(where, own->ca_file, print_line, NULL, &error), &error);
+    if (strcmp(word, "drop") == 0)
+        return drop(args, where);
+    return change_state(args, where, strcmp(word, "resume") == 0 ? "run" : word);
 }

@@ -5,22 +5,9 @@
 #include "cli/cli.h"
 #include "crawl/crawl.h"
 
-typedef enum sn_cli_fleet_word {
-    SN_FLEET_NONE,
-    SN_FLEET_STATUS,
-    SN_FLEET_PAUSE,
-    SN_FLEET_RESUME,
-    SN_FLEET_STOP,
-    SN_FLEET_FAILED,
-    SN_FLEET_EXPORT,
-    SN_FLEET_DROP
-} sn_cli_fleet_word;
-
-/* Whether the first operand is one of them. */
-sn_cli_fleet_word sn_cli_fleet_find(const sn_args *args);
-/* memory, delay_ms: what resume changes if the options were given. */
-int sn_cli_fleet_run(sn_args *args, sn_cli_fleet_word word, const char *ca_file, bool watch,
-                     bool force, uint64_t memory, uint64_t delay_ms);
+/* Runs `crawl status`, `crawl pause` and so on, by the name of the command; the operand is the
+ * address. */
+int sn_cli_fleet_run(sn_args *args);
 
 /* Uses the settings of the crawl, or creates a new one if there are start URLs. */
 bool sn_cli_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error);

@@ -572,11 +572,6 @@ static bool read_outputs(report *r, const sn_crawl_options *options, seen_error 
 
 /* ---- The command ---- */
 
-bool sn_cli_report_find(const sn_args *args)
-{
-    return args->operand_count > 0 && strcmp(args->operands[0], "report") == 0;
-}
-
 /* The outputs of the crawl in a folder; a file is read as its JSON lines. */
 static bool find_outputs(const char *where, sn_crawl_options *options, void **keep,
                          seen_error *error)
@@ -603,11 +598,11 @@ int sn_cli_report_run(const sn_args *args, const char *html, const char *ca_file
     sn_crawl_options options;
     void *keep = NULL;
     report r = {.broken = calloc(BROKEN, sizeof(broken))};
-    if (args->operand_count != 2 || !html) {
+    if (!html) {
         free(r.broken);
         return sn_message_error("write seen crawl report STATE|FILE.jsonl|ADDRESS --html FILE");
     }
-    const char *where = args->operands[1];
+    const char *where = args->operands[0];
     char shown[SN_WHERE];
     bool ok = r.broken != NULL;
     if (!ok)

@@ -146,7 +146,8 @@ static void print_more(FILE *out, const sn_cli_command *command, bool all)
     fprintf(out, "\n%s%s: ", hidden ? hidden : "More", hidden ? ", and more" : "");
     if (!all)
         fprintf(out, "seen %s --help=all, ", command->name);
-    fprintf(out, "man seen-%s\n", command->name);
+    /* A part is explained on the page of its command. */
+    fprintf(out, "man seen-%.*s\n", (int)strcspn(command->name, " "), command->name);
 }
 
 /* A page of help: the first paragraph of the description, the usual options, two examples. With
@@ -267,6 +268,16 @@ int sn_help_unknown_command(const char *name)
     return sn_message_error("unknown command '%s'; 'seen help' lists the commands", name);
 }
 
+static int unknown_part(const sn_cli_command *command, const char *word)
+{
+    const sn_cli_command *near = sn_cli_part_suggest(command, word);
+    if (near)
+        return sn_message_error("unknown command '%s %s'; did you mean '%s'?", command->name, word,
+                                near->name);
+    return sn_message_error("unknown command '%s %s'; 'seen help %s' explains %s", command->name,
+                            word, command->name, command->name);
+}
+
 static void print_examples(FILE *out)
 {
     for (size_t i = 0; i < sn_commands_total; i++) {
@@ -288,6 +299,12 @@ static int run(sn_args *args)
         if (!command)
             return sn_help_unknown_command(args->operands[0]);
     }
+    if (args->operand_count > 1) {
+        const sn_cli_command *part = sn_cli_part_find(command, args->operands[1]);
+        if (!part)
+            return unknown_part(command, args->operands[1]);
+        command = part;
+    }
     if (sn_args_given(args, "completion"))
         sn_completion_print(stdout, shells[own->completion]);
     else if (own->examples)
@@ -308,7 +325,7 @@ const sn_cli_command sn_cli_command_help = {
     .about = "Explains COMMAND: what it does, its options, a few examples. Without one, lists the "
              "commands. 'seen COMMAND --help' is the same.",
     .operands = "COMMAND",
-    .max_operands = 1,
+    .max_operands = 2,
     .own_size = sizeof(help_own),
     .groups = {&own_group},
     .examples = {{"All about seen uniq", "seen help uniq", NULL},

@@ -56,6 +56,12 @@ static int run_command(int argc, char **argv)
                                                  "see 'seen help'",
                                                  name)
                               : sn_help_unknown_command(name);
+    const sn_cli_command *part = argc > 1 ? sn_cli_part_find(command, argv[1]) : NULL;
+    if (part) {
+        command = part;
+        argc--;
+        argv++;
+    }
     sn_args args;
     sn_help help = SN_HELP_NONE;
     int status = sn_args_parse(command, argc, argv, &args, &help);

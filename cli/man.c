@@ -143,6 +143,29 @@ static void put_examples(FILE *out, const sn_cli_command *command)
     }
 }
 
+/* The parts of a command, each with the options that the command does not have. */
+static void put_parts(FILE *out, const sn_cli_command *command)
+{
+    const sn_option *option, *other;
+    if (command->parts)
+        fputs(".SH SUBCOMMANDS\n", out);
+    for (size_t p = 0; command->parts && command->parts[p]; p++) {
+        const sn_cli_command *part = command->parts[p];
+        fprintf(out, ".SS seen %s ", part->name);
+        put_text(out, part->synopsis);
+        putc('\n', out);
+        put_paragraphs(out, part->about);
+        for (size_t i = 0; (option = sn_option_at(part, i, NULL)); i++) {
+            size_t k = 0;
+            while ((other = sn_option_at(command, k, NULL)) &&
+                   (strcmp(other->name, option->name) != 0 || strcmp(other->help, option->help)))
+                k++;
+            if (!other)
+                put_option(out, option);
+        }
+    }
+}
+
 static void put_see_also(FILE *out, const sn_cli_command *but)
 {
     fputs(".SH SEE ALSO\n", out);
@@ -175,6 +198,7 @@ static void man_page(FILE *out, const sn_cli_command *command)
     put_paragraphs(out, command->about);
     put_options(out, command);
     put_examples(out, command);
+    put_parts(out, command);
     fputs(".SH EXIT STATUS\n", out);
     put_paragraphs(out, command->exit_text
                             ? command->exit_text

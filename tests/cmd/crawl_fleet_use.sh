@@ -72,3 +72,22 @@ refused '--filter /.*/seen.filter is a file of this machine, .*: leave it out, o
     --join "$URL/three" http://127.0.0.1:1/ --filter seen.filter
 [ ! -e seen.filter ] && [ "$(redis-cli -p "$PORT" exists seencrawl:three)" = 0 ] || fail "refused, but created"
 refused "in Redis: seen crawl failed redis://127.0.0.1:$PORT/one --retry-failed" --join "$one" --allow-private --retry-failed
+
+# Options that do not apply, or differ from what the crawl was created with, are refused.
+refused 'crawl pause has no option --delay' pause "$one" --delay 5s
+refused 'crawl resume has no option --max-pages' resume "$one" --max-pages 5
+refused 'crawl resume has no option --watch' resume "$one" --watch
+refused 'crawl stop has no option --force' stop "$one" --force -o x
+refused 'crawl has no option --watch' --join "$one" --watch
+refused "write seen crawl status ADDRESS" -q status "$one"
+refused "unknown command 'crawl stauts'; did you mean 'crawl status'?" stauts "$one"
+
+# Pages that failed, as JSON.
+"$SEEN" crawl -q --join "$URL/four" http://127.0.0.1:1/ --allow-private --retries 0 -o four.jsonl || [ $? = 2 ]
+"$SEEN" crawl failed "$URL/four" --json > list || fail "failed --json"
+python3 - << 'PY' || fail "failed --json: $(cat list)"
+import json, sys
+page, = map(json.loads, open("list"))
+sys.exit(not (page["url"] == "http://127.0.0.1:1/" and page["depth"] == 0 and page["error"] and "parent" not in page))
+PY
+refused 'leave --json out' failed "$URL/four" --json --retry-failed

@@ -107,6 +107,23 @@ for name in $(sed -n '/other_name/,/^}/s/{"\([a-z]*\)", "\([a-z]*\)[^}]*}/\n\2\n
     "$SEEN" help "$name" > /dev/null || fail "a suggestion is no command: $name"
 done
 [ "$(status "$SEEN" help uinq)" = 2 ] && grep -q "did you mean 'uniq'" words || fail "uinq: $(cat words)"
+# The parts of a command have help and options of their own.
+if echo "$commands" | grep -qx crawl; then
+    parts=$("$SEEN" help crawl | sed -n 's/^ *seen crawl \([a-z|]*\) .*/\1/p' | tr '|' ' ')
+    [ "$(echo "$parts" | wc -w)" = 8 ] || fail "parts of crawl: $parts"
+    for part in $parts; do
+        "$SEEN" help crawl "$part" > a && "$SEEN" crawl "$part" --help > b && cmp a b || fail "help of crawl $part"
+        grep -q "^Usage: seen crawl $part" a && grep -q '^Examples:' a || fail "help of crawl $part: $(cat a)"
+        [ "$(wc -l < a)" -le 30 ] || fail "help crawl $part has $(wc -l < a) lines"
+        "$SEEN" help --man crawl | grep -q "^\.SS seen crawl $part " || fail "crawl $part is not in the manual"
+        [ "$(status "$SEEN" crawl "$part")" = 2 ] && grep -q "crawl $part needs an operand" words || fail "$part: $(cat words)"
+        [ "$(status "$SEEN" crawl "$part" x --depth 1)" = 2 ] && grep -q "crawl $part has no option --depth" words ||
+            fail "$part --depth: $(cat words)"
+    done
+    [ "$(status "$SEEN" crawl stauts x)" = 2 ] && grep -q "did you mean 'crawl status'" words || fail "stauts: $(cat words)"
+    [ "$(status "$SEEN" help crawl stauts)" = 2 ] && grep -q "did you mean 'crawl status'" words || fail "help stauts: $(cat words)"
+fi
+[ "$(status "$SEEN" help plan x)" = 2 ] && grep -q "unknown command 'plan x'" words || fail "help plan x: $(cat words)"
 [ "$(status "$SEEN" plan --eror-rate 1%)" = 2 ] && grep -q 'did you mean --error-rate' words ||
     fail "--eror-rate: $(cat words)"
 [ "$(status "$SEEN" --capacity 5)" = 2 ] || fail "an option before the command was accepted"

@@ -39,6 +39,16 @@ for command in $commands; do
     done < <(grep -vx help help)
 done
 
+# Those of the parts of a command too.
+for part in $("$SEEN" help crawl 2> /dev/null | sed -n 's/^ *seen crawl \([a-z|]*\) .*/\1/p' | tr '|' ' '); do
+    "$SEEN" help --all crawl "$part" | sed -n '/^Examples:/q; s/^  \(-.,\|   \) --\([a-z-]*\).*/\2/p' | sort > help
+    sed -n "s/.*options='\(.*\)' operands.*/\1/p" <(sed -n "/^        crawl-$part)$/,/operands=/p" seen.bash) | tr ' ' '\n' |
+        sed -n 's/^--//p' | sort > bash
+    sed -n "/^        crawl-$part) _arguments/,/;;/p" seen.zsh | sed -n "s/^ *'(-. --\([a-z-]*\))'.*/\1/p; s/^ *'--\([a-z-]*\).*/\1/p" |
+        sort > zsh
+    [ "$(wc -l < help)" -ge 4 ] && cmp help bash && cmp help zsh || fail "crawl $part: $(diff help bash; diff help zsh)"
+done
+
 # Completion: the scripts are well-formed, and bash completes with them.
 for shell in bash zsh fish; do
     if command -v $shell > /dev/null; then $shell -n seen.$shell || fail "$shell does not read its script"; fi
@@ -68,6 +78,11 @@ _seen
 [ "$(complete_line seen uniq -T f)" = folder ] || fail "-T f"
 [ -z "$(complete_line seen plan -n u)" ] || fail "-n offers files"
 [ -z "$(complete_line seen plan u)" ] || fail "plan takes no files"
+if "$SEEN" help crawl > /dev/null 2>&1; then
+    [ "$(complete_line seen crawl sta)" = status ] || fail "crawl sta -> $(complete_line seen crawl sta)"
+    [ "$(complete_line seen crawl status --w)" = --watch ] || fail "crawl status --w"
+    [ -z "$(complete_line seen crawl pause x --d)" ] || fail "crawl pause --d -> $(complete_line seen crawl pause x --d)"
+fi
 [ "$(complete_line seen help mer)" = merge ] || fail "help mer"
 [ -z "$(complete_line seen nosuch -)" ] || fail "nosuch"
 if command -v fish > /dev/null; then
