@@ -577,6 +577,18 @@ static bool check_first(const sn_args *args)
     return !part;
 }
 
+static bool check_shared(const sn_args *args)
+{
+    static const char *const shared[] = {"worker", "lease", "frontier-memory"};
+    const crawl_own *own = args->own;
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0] && !own->join; i++)
+        if (sn_args_given(args, shared[i])) {
+            sn_message_error("--%s is for a shared crawl: give --join too", shared[i]);
+            return false;
+        }
+    return true;
+}
+
 static int run_crawl(sn_args *args)
 {
     const crawl_own *own = args->own;
@@ -589,7 +601,7 @@ static int run_crawl(sn_args *args)
     sn_cli_urls urls = {0};
     if (own->password_file && !sn_password_read(own->password_file))
         return SN_EXIT_ERROR;
-    if (!check_first(args))
+    if (!check_first(args) || !check_shared(args))
         return SN_EXIT_ERROR;
     sn_crawl_defaults(&options);
     options.join = own->join;
@@ -614,7 +626,7 @@ static int run_crawl(sn_args *args)
                    is_stdout(options.edges) || is_stdout(options.warc);
     sn_cli_status_begin(&show, args, options.state);
     sn_cli_fleet_past past = {0};
-    seen_status status = options.join ? sn_crawl_check_settings(&options, &error) : SEEN_OK;
+    seen_status status = options.join ? sn_cli_fleet_check(args, &options, &error) : SEEN_OK;
     if (status == SEEN_OK)
         do
             status = sn_crawl_run(&options, sn_signal_flag(), sn_cli_status_show, &show, &result,

@@ -1,6 +1,7 @@
 /* `seen crawl --join`, and the commands about a shared crawl. */
 #include "cli/crawl_fleet.h"
 
+#include "base/error.h"
 #include "cli/crawl.h"
 #include "crawl/fleet/fleet.h"
 
@@ -25,6 +26,46 @@ bool sn_cli_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_e
         "%.200s: there is no crawl of this name; check the address, or give a URL to start one",
         options->join);
     return false;
+}
+
+/* What the registry has besides the settings. */
+static seen_status compare_status(const sn_args *args, const sn_crawl_options *o,
+                                  const sn_fleet_status *s, seen_error *error)
+{
+    char where[SN_WHERE], a[SN_TEXT], b[SN_TEXT];
+    sn_where_show(where, o->join);
+    if (sn_args_given(args, "lease") && o->lease_ms != s->lease_ms)
+        return sn_error_set(error, SEEN_ERR_MISMATCH,
+                            "%s: --lease: the crawl has %.10g s, this worker %.10g s; leave the "
+                            "option out to use the value of the crawl",
+                            where, (double)s->lease_ms / 1000, (double)o->lease_ms / 1000);
+    if (sn_args_given(args, "frontier-memory") && o->frontier_memory != s->memory)
+        return sn_error_set(
+            error, SEEN_ERR_MISMATCH,
+            "%s: --frontier-memory: the crawl has %s, this worker %s; leave the option out, or "
+            "change it for all: seen crawl resume %s --frontier-memory SIZE",
+            where, s->memory > 0 ? sn_show_size(a, (double)s->memory) : "no limit",
+            o->frontier_memory > 0 ? sn_show_size(b, (double)o->frontier_memory) : "no limit",
+            where);
+    return SEEN_OK;
+}
+
+seen_status sn_cli_fleet_check(const sn_args *args, const sn_crawl_options *options,
+                               seen_error *error)
+{
+    sn_fleet_status about;
+    seen_status status = sn_crawl_check_settings(options, error);
+    if (status != SEEN_OK ||
+        (!sn_args_given(args, "lease") && !sn_args_given(args, "frontier-memory")))
+        return status;
+    status = sn_fleet_read_status(options->join, options->ca_file, &about, error);
+    if (status == SEEN_ERR_NOT_FOUND)
+        return SEEN_OK;
+    if (status == SEEN_OK) {
+        status = compare_status(args, options, &about, error);
+        sn_fleet_free_status(&about);
+    }
+    return status;
 }
 
 /* False: a signal came. */

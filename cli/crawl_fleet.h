@@ -11,6 +11,10 @@ int sn_cli_fleet_run(sn_args *args);
 
 /* Uses the settings of the crawl, or creates a new one if there are start URLs. */
 bool sn_cli_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error);
+/* SEEN_ERR_MISMATCH if the options of this worker differ from those of the crawl, if there is one.
+ */
+seen_status sn_cli_fleet_check(const sn_args *args, const sn_crawl_options *options,
+                               seen_error *error);
 /* What a worker remembers of its earlier sessions. */
 typedef struct sn_cli_fleet_past {
     bool joined;    /* there was one */

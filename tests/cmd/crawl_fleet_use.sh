@@ -79,8 +79,17 @@ refused 'crawl resume has no option --max-pages' resume "$one" --max-pages 5
 refused 'crawl resume has no option --watch' resume "$one" --watch
 refused 'crawl stop has no option --force' stop "$one" --force -o x
 refused 'crawl has no option --watch' --join "$one" --watch
+refused '--lease is for a shared crawl' http://127.0.0.1:1/ --lease 1s
 refused "write seen crawl status ADDRESS" -q status "$one"
 refused "unknown command 'crawl stauts'; did you mean 'crawl status'?" stauts "$one"
+refused 'one: --lease: the crawl has 10 s, this worker 3 s; ' --join "$one" --allow-private --lease 3s
+refused "one: --frontier-memory: the crawl has no limit, this worker 10.0 MiB; .*seen crawl resume redis://.*/one --frontier-memory" \
+    --join "$one" --allow-private --frontier-memory 10M
+"$SEEN" crawl resume "$one" --frontier-memory 10M || fail "resume --frontier-memory"
+"$SEEN" crawl -q --join "$one" --allow-private --lease 10s --frontier-memory 10M -o p.jsonl &
+worker=$!
+wait_for_worker "$one"
+"$SEEN" crawl stop "$one" && wait $worker || fail "a worker with the options of the crawl was refused"
 
 # Pages that failed, as JSON.
 "$SEEN" crawl -q --join "$URL/four" http://127.0.0.1:1/ --allow-private --retries 0 -o four.jsonl || [ $? = 2 ]
