@@ -178,7 +178,9 @@ static const sn_option limit_options[] = {
      .offset = AT(pages),
      .help = "stop after N pages",
      .preset = "no limit",
-     .more = "Pages of all runs of a crawl count: to continue after the limit, give a larger one."},
+     .more = "Pages of all runs of a crawl count: to continue after the limit, give a larger one. "
+             "That of "
+             "a shared crawl cannot change."},
     {.name = "max-pages-per-host",
      .argument = "N",
      .type = SN_COUNT,
@@ -624,7 +626,7 @@ static int run_crawl(sn_args *args)
     options.frontier_memory = own->frontier_memory;
     args->prints = is_stdout(options.output) || is_stdout(options.urls) ||
                    is_stdout(options.edges) || is_stdout(options.warc);
-    sn_cli_status_begin(&show, args, options.state);
+    sn_cli_status_begin(&show, args, &options);
     sn_cli_fleet_past past = {0};
     seen_status status = options.join ? sn_cli_fleet_check(args, &options, &error) : SEEN_OK;
     if (status == SEEN_OK)

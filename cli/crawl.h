@@ -49,8 +49,8 @@ typedef struct sn_cli_status {
     char exit_message[1000]; /* printed by a second signal */
 } sn_cli_status;
 
-/* `show` must not move until sn_cli_status_clear. state: the folder, or NULL. */
-void sn_cli_status_begin(sn_cli_status *show, const sn_args *args, const char *state);
+/* `show` must not move until sn_cli_status_clear. */
+void sn_cli_status_begin(sn_cli_status *show, const sn_args *args, const sn_crawl_options *options);
 /* An sn_crawl_progress. */
 void sn_cli_status_show(void *show, const sn_crawl_status *status);
 /* Erases the status line, and the message for a second signal. */

@@ -9,11 +9,17 @@
 #include <unistd.h>
 
 /* The message for a second signal, prepared for the signal handler. */
-static void prepare_exit_message(sn_cli_status *s, const char *state)
+static void prepare_exit_message(sn_cli_status *s, const sn_crawl_options *options)
 {
     char name[700];
+    const char *state = options->state;
     const char *clear = s->mode == SN_SHOW_REDRAWN ? "\r\033[K" : "";
-    if (!state) {
+    if (options->join) {
+        snprintf(s->exit_message, sizeof s->exit_message,
+                 "%sseen: stopped at once; the crawl is in Redis, and another worker fetches the "
+                 "pages in progress after a lease\n",
+                 clear);
+    } else if (!state) {
         snprintf(s->exit_message, sizeof s->exit_message,
                  "%sseen: stopped at once; without --state nothing was saved\n", clear);
     } else {
@@ -27,7 +33,7 @@ static void prepare_exit_message(sn_cli_status *s, const char *state)
     sn_signal_set_message(s->exit_message);
 }
 
-void sn_cli_status_begin(sn_cli_status *s, const sn_args *args, const char *state)
+void sn_cli_status_begin(sn_cli_status *s, const sn_args *args, const sn_crawl_options *options)
 {
     static const sn_cli_status_mode modes[] = {SN_SHOW_SILENT, SN_SHOW_REDRAWN, SN_SHOW_JSON,
                                                SN_SHOW_LINES};
@@ -37,7 +43,7 @@ void sn_cli_status_begin(sn_cli_status *s, const sn_args *args, const char *stat
     if (s->mode == SN_SHOW_SILENT && !args->quiet)
         s->mode = SN_SHOW_LINES;
     if (s->mode == SN_SHOW_REDRAWN || s->mode == SN_SHOW_LINES)
-        prepare_exit_message(s, state);
+        prepare_exit_message(s, options);
 }
 
 static void show_json(const sn_crawl_status *st, bool done)

@@ -85,8 +85,9 @@ char *sn_show_size(char buffer[SN_TEXT], double bytes)
         bytes /= 1024;
         i++;
     }
+    const char *unit = i == 0 && bytes >= 0.5 && bytes < 1.5 ? "byte" : names[i];
     int digits = i == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
-    snprintf(buffer, SN_TEXT, "%.*f %s", digits, bytes, names[i]);
+    snprintf(buffer, SN_TEXT, "%.*f %s", digits, bytes, unit);
     return buffer;
 }
 

@@ -393,7 +393,10 @@ static void show_number(char out[VALUE], type t, uint64_t number)
     if ((t == LIMIT && number == 0) || (t == DEPTH && number == UINT64_MAX))
         snprintf(out, VALUE, "no limit");
     else
-        snprintf(out, VALUE, "%llu%s", (unsigned long long)number, t == SIZE ? " bytes" : "");
+        snprintf(out, VALUE, "%llu%s", (unsigned long long)number,
+                 t != SIZE     ? ""
+                 : number == 1 ? " byte"
+                               : " bytes");
 }
 
 /* A value as it is given on a command line. */

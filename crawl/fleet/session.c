@@ -186,6 +186,10 @@ seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
         status = note_filter(f, error);
     if (status != SEEN_OK)
         return status;
+    if (g.format[0] == '\0')
+        return sn_error_set(error, SEEN_ERR_EXISTS,
+                            "%s: the key %s belongs to something else; choose another name",
+                            sn_client_address(f->conn.client)->shown, f->conn.name);
     if (strcmp(g.format, "1") != 0)
         return sn_error_set(error, SEEN_ERR_FORMAT,
                             "%s: this crawl has format %s; this version of seen knows format 1",

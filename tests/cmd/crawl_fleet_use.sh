@@ -5,8 +5,8 @@ command -v redis-server > /dev/null || exit 77
 "$SEEN" crawl --join redis://127.0.0.1:1/x 2> probe || true
 if grep -q 'no Redis' probe; then exit 77; fi
 . "$ROOT/tests/redis/server.sh"
-worker=
-trap '[ -z "$worker" ] || kill -9 $worker 2> /dev/null || true; stop_redis' EXIT
+worker= silent=
+trap '[ -z "$worker" ] || kill -9 $worker 2> /dev/null || true; [ -z "$silent" ] || kill -9 $silent 2> /dev/null || true; stop_redis' EXIT
 start_redis
 refused() { # text, arguments
     local text=$1 status=0
@@ -28,7 +28,7 @@ one=$URL/one
 
 # An output has one writer. It is free again as soon as that one is dead, and continued.
 # shellcheck disable=SC2086 # words
-"$SEEN" crawl -q --join "$one" http://127.0.0.1:1/ $waits --allow-private -o p.jsonl --urls p.urls --edges p.edges \
+"$SEEN" crawl -q --join "$one" http://127.0.0.1:1/ $waits --lease 2s --allow-private -o p.jsonl --urls p.urls --edges p.edges \
     --warc p.warc.gz &
 worker=$!
 wait_for_worker "$one"
@@ -82,11 +82,11 @@ refused 'crawl has no option --watch' --join "$one" --watch
 refused '--lease is for a shared crawl' http://127.0.0.1:1/ --lease 1s
 refused "write seen crawl status ADDRESS" -q status "$one"
 refused "unknown command 'crawl stauts'; did you mean 'crawl status'?" stauts "$one"
-refused 'one: --lease: the crawl has 10 s, this worker 3 s; ' --join "$one" --allow-private --lease 3s
+refused 'one: --lease: the crawl has 2 s, this worker 3 s; ' --join "$one" --allow-private --lease 3s
 refused "one: --frontier-memory: the crawl has no limit, this worker 10.0 MiB; .*seen crawl resume redis://.*/one --frontier-memory" \
     --join "$one" --allow-private --frontier-memory 10M
 "$SEEN" crawl resume "$one" --frontier-memory 10M || fail "resume --frontier-memory"
-"$SEEN" crawl -q --join "$one" --allow-private --lease 10s --frontier-memory 10M -o p.jsonl &
+"$SEEN" crawl -q --join "$one" --allow-private --lease 2s --frontier-memory 10M -o p.jsonl &
 worker=$!
 wait_for_worker "$one"
 "$SEEN" crawl stop "$one" && wait $worker || fail "a worker with the options of the crawl was refused"
@@ -100,3 +100,34 @@ page, = map(json.loads, open("list"))
 sys.exit(not (page["url"] == "http://127.0.0.1:1/" and page["depth"] == 0 and page["error"] and "parent" not in page))
 PY
 refused 'leave --json out' failed "$URL/four" --json --retry-failed
+
+# Advice fits a shared crawl: a second signal loses nothing; an address without a name, and a key of that name.
+python3 -c 'import socket, time
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+time.sleep(600)' > port &
+silent=$!
+until [ -s port ]; do sleep 0.05; done
+"$SEEN" crawl --join "$URL/five" "http://127.0.0.1:$(cat port)/" --allow-private -o five.jsonl 2> error &
+worker=$!
+for _ in $(seq 600); do
+    if "$SEEN" crawl status "$URL/five" 2> probe | grep -q ', 1 request,'; then break; fi
+    sleep 0.1
+done
+kill -TERM $worker
+for _ in $(seq 600); do
+    if grep -q 'Ctrl-C again' error; then break; fi
+    sleep 0.1
+done
+sleep 0.2
+kill -TERM $worker
+wait $worker 2> /dev/null || true
+kill -9 $silent
+wait $silent 2> /dev/null || true
+grep -q 'stopped at once; the crawl is in Redis, and another worker fetches the pages in progress after a lease$' error ||
+    fail "a second signal: $(cat error)"
+refused 'bad Redis address: the NAME is missing' --join "$URL" http://127.0.0.1:1/
+redis-cli -p "$PORT" hset seencrawl:six field value > /dev/null
+refused 'six: the key seencrawl:six belongs to something else; choose another name$' --join "$URL/six" http://127.0.0.1:1/
+refused 'six: there is no crawl of this name' --join "$URL/six"
+refused 'six: there is no crawl of this name' status "$URL/six"

@@ -148,7 +148,7 @@ static seen_status parse_name(const char *p, size_t len, sn_redis_address *a, se
 {
     if (!decode(p, len, a->name, sizeof a->name, &a->name_len))
         return refuse(error, "the NAME is longer than 255 bytes or holds a bad %XX");
-    return a->name_len ? SEEN_OK : refuse(error, "the NAME of the filter is missing");
+    return a->name_len ? SEEN_OK : refuse(error, "the NAME is missing");
 }
 
 /* After the hosts: [db/]NAME. */
@@ -234,7 +234,7 @@ seen_status sn_redis_address_parse(const char *where, sn_redis_address *a, seen_
     if (socket)
         return parse_socket(p, strlen(p), a, error);
     if (p[authority] != '/')
-        return refuse(error, "the NAME of the filter is missing");
+        return refuse(error, "the NAME is missing");
     status = parse_hosts(p, authority, a, error);
     return status == SEEN_OK ? parse_tail(p + authority + 1, strlen(p + authority + 1), a, error)
                              : status;

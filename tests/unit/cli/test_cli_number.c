@@ -259,6 +259,8 @@ static void shown(void **state)
     assert_string_equal(sn_show_words(text, 1.25e9), "1.25 billion");
     assert_string_equal(sn_show_words(text, 999999), "1 million");
     assert_string_equal(sn_show_words(text, 1e12), "1 trillion");
+    assert_string_equal(sn_show_size(text, 0), "0 bytes");
+    assert_string_equal(sn_show_size(text, 1), "1 byte");
     assert_string_equal(sn_show_size(text, 64), "64 bytes");
     assert_string_equal(sn_show_size(text, 1024), "1.00 KiB");
     assert_string_equal(sn_show_size(text, 4294967296), "4.00 GiB");

@@ -150,7 +150,8 @@ static void test_liars(void **state)
     liar("-OOM command not allowed\r\n", SEEN_ERR_SPACE, "maxmemory");
     liar("-READONLY You can't write\r\n", SEEN_ERR_SERVER, "master");
     liar("-NOPERM this user\r\n", SEEN_ERR_PERMISSION, "docs/redis.md");
-    liar("-NOAUTH Authentication required.\r\n", SEEN_ERR_PERMISSION, "password");
+    liar("-NOAUTH Authentication required.\r\n", SEEN_ERR_PERMISSION,
+         "REDISCLI_AUTH, --redis-password-file");
     liar("-MISCONF Redis is configured to\r\n", SEEN_ERR_SPACE, "disk");
     liar("-WRONGTYPE Operation\r\n", SEEN_ERR_FORMAT, "another name");
     liar("-MOVED 1 127.0.0.1:1\r\n", SEEN_ERR_SERVER, "redis-cluster://");
