@@ -131,3 +131,13 @@ redis-cli -p "$PORT" hset seencrawl:six field value > /dev/null
 refused 'six: the key seencrawl:six belongs to something else; choose another name$' --join "$URL/six" http://127.0.0.1:1/
 refused 'six: there is no crawl of this name' --join "$URL/six"
 refused 'six: there is no crawl of this name' status "$URL/six"
+
+# The command of docs/fleet.md merges outputs of which some end in the middle of a line.
+printf '{"url":"a"}\n{"url":"b"}\n{"url":"c","ti' > pages.1.jsonl
+printf '{"url":"b"}\n{"url":"d"}\n' > pages.2.jsonl
+printf '{"u' > pages.3.jsonl
+sed -n 's/^    \(for f in pages.*\)/\1/p' "$ROOT/docs/fleet.md" > merge.sh
+[ -s merge.sh ] || fail "docs/fleet.md merges nothing"
+seen() { "$SEEN" "$@"; }
+. ./merge.sh || fail "the merge fails"
+printf '{"url":"a"}\n{"url":"b"}\n{"url":"d"}\n' | cmp - pages.jsonl || fail "merged: $(cat pages.jsonl)"

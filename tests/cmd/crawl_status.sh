@@ -97,8 +97,22 @@ start_server web.py "$TMP/log" 200 3 --crawl-delay 2
 until_status 'slowest .* URLs\?, .* at its delay of 2 s'
 until_status 'first .* pages\?, .*/s, .* requests\?, [1-9][0-9]* hosts\?, heartbeat .* ago'
 until_status '"slowest_delay_ms": 2000' --json
+mv status running.json
 "$SEEN" crawl pause "$URL/web"
 until_status 'paused: seen crawl resume continues it'
+until_status 'paused: seen crawl resume continues it' --json
+# docs/fleet.md explains the fields of --json, and no others.
+python3 - "$ROOT/docs/fleet.md" running.json status << 'PY' || fail "docs/fleet.md has other fields than --json"
+import json, re, sys
+printed = set()
+for name in sys.argv[2:]:
+    status = json.load(open(name))
+    printed |= set(status) | {"workers[]." + field for worker in status["workers"] for field in worker}
+table = re.search(r"With `--json`.*?\n\n(\|.*?)\n\n", open(sys.argv[1], encoding="utf-8").read(), re.DOTALL).group(1)
+listed = {field for line in table.splitlines() for field in re.findall(r"`([^`]+)`", line.split("|")[1])}
+print("not listed:", printed - listed, "not printed:", listed - printed, file=sys.stderr)
+sys.exit(printed != listed or len(printed) < 25)
+PY
 "$SEEN" crawl resume "$URL/web"
 # A server that does not answer.
 kill -STOP "$SERVER"
