@@ -256,11 +256,10 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Pages since the point before, and how many seconds they took. A point is missing if no page came:
- * after a pause the pages came at its end. */
+/* Pages since the point before, and how many seconds they took. A pause ends with a point of its
+ * own (beat.lua). */
 static void report_times(const reading *g)
 {
-    enum { MOST = 60 };
     for (size_t i = 0; i < g->count; i++) {
         char name[32], value[48];
         struct point now = g->time[i], before = i > 0 ? g->time[i - 1] : (struct point){now.at, 0};
@@ -268,9 +267,7 @@ static void report_times(const reading *g)
         snprintf(name, sizeof name, "t:%llu", (unsigned long long)now.at);
         snprintf(value, sizeof value, "%llu %llu",
                  (unsigned long long)(now.pages > before.pages ? now.pages - before.pages : 0),
-                 (unsigned long long)(seconds < 1      ? 1
-                                      : seconds > MOST ? MOST
-                                                       : seconds));
+                 (unsigned long long)(seconds < 1 ? 1 : seconds));
         g->each(g->user, name, value);
     }
 }

@@ -154,7 +154,7 @@ static void session(void **state)
     assert_int_equal(run(SN_LUA_BEAT, "s f", "5 pages 5 ok 4"), 2);
     assert_int_equal(number(command("HGET s ok")), 4);
     assert_int_equal(number(command("HGET s beat")), 2);
-    assert_int_equal(number(command("HLEN f")), 1);
+    assert_int_equal(number(command("HLEN f")), 2); /* 0 pages before, and 5 */
     assert_int_equal(run(SN_LUA_INTENT, "s j", "1 links"), 1);
     assert_int_equal(run(SN_LUA_SETTLE, "s j p", "1 8 pushed01"), 1);
     assert_int_equal(number(command("HLEN j")), 0);
@@ -177,6 +177,35 @@ static void session(void **state)
     /* A session that was never opened cannot be opened after it was declared dead. */
     assert_int_equal(run(SN_LUA_DEAD, "never", "0"), 1);
     assert_int_equal(run(SN_LUA_OPEN, "never", "name a"), 0);
+}
+
+/* The heartbeats of a pause write nothing; the first new page adds when the last of them was. */
+static void pauses(void **state)
+{
+    (void)state;
+    assert_int_equal(run(SN_LUA_OPEN, "z", "name a"), 1);
+    assert_int_equal(run(SN_LUA_BEAT, "z g", "3 pages 3"), 1);
+    assert_int_equal(number(command("HGET z pages")), 3);
+    number(command("DEL g"));
+    /* 10 pages by 1001 s; the last heartbeat, without any, at 1050.7 s. */
+    number(command("HSET z at 1050700 pages 10"));
+    number(command("HSET g t:1001 10"));
+    assert_int_equal(run(SN_LUA_BEAT, "z g", "12 pages 12"), 2);
+    assert_int_equal(number(command("HGET g t:1050")), 10);
+    assert_int_equal(number(command("HLEN g")), 3);
+    /* No pause: the last heartbeat had pages. */
+    number(command("DEL g"));
+    number(command("HSET g t:2001 12"));
+    number(command("HSET z at 2000900 pages 12"));
+    assert_int_equal(run(SN_LUA_BEAT, "z g", "14 pages 14"), 3);
+    assert_int_equal(number(command("HLEN g")), 2);
+    /* Points of ten seconds. */
+    number(command("DEL g"));
+    number(command("HSET z at 3059000 pages 14 beat 500"));
+    number(command("HSET g t:3010 14"));
+    assert_int_equal(run(SN_LUA_BEAT, "z g", "15 pages 15"), 501);
+    assert_int_equal(number(command("HGET g t:3050")), 14);
+    assert_int_equal(number(command("HLEN g")), 3);
 }
 
 static void push_pick_ack(void **state)
@@ -388,6 +417,7 @@ int main(void)
                                        cmocka_unit_test_setup(given, clear),
                                        cmocka_unit_test_setup(dropped, clear),
                                        cmocka_unit_test_setup(session, clear),
+                                       cmocka_unit_test_setup(pauses, clear),
                                        cmocka_unit_test_setup(push_pick_ack, clear),
                                        cmocka_unit_test_setup(fence_and_reap, clear),
                                        cmocka_unit_test_setup(levels, clear),
