@@ -215,37 +215,53 @@ static void print_set(const sn_args *args, bool exact, const sn_crawl_status *st
             a, s, b, rate_text(c, st->error_rate), st->counts.lost);
 }
 
-/* The last worker that leaves a crawl summarizes it; the others do not know the final numbers. */
-static void print_crawl(const sn_args *args, const sn_crawl_options *o)
+/* The counters of a worker that died, or lost its session, are not the last ones, and its last
+ * pages are fetched again. */
+static bool counters_are_exact(const sn_fleet_status *s)
 {
-    sn_fleet_status s;
-    char a[SN_TEXT], b[SN_TEXT], where[SN_WHERE];
-    if (sn_fleet_read_status(o->join, o->ca_file, &s, NULL) != SEEN_OK)
-        return;
-    const sn_crawl_counts *n = &s.counts;
-    bool limit = strcmp(s.state, "limit") == 0;
-    if (s.live == 0 && (limit || strcmp(s.state, "done") == 0)) {
-        sn_message_note(args, "the whole crawl is done%s: %s, %s", limit ? " (--max-pages)" : "",
-                        sn_show_number_of(a, n->pages, "page"), sn_show_size(b, (double)n->bytes));
-        if (s.failed > 0)
-            sn_message_note(args, "%s failed: seen crawl failed %s",
-                            sn_show_number_of(a, s.failed, "page"), sn_where_show(where, o->join));
-    }
-    sn_fleet_free_status(&s);
+    for (size_t i = 0; i < s->worker_count; i++)
+        if (strcmp(s->workers[i].state, "left") != 0)
+            return false;
+    return true;
 }
 
-/* What this worker has done of a shared crawl, and what is left for the others. */
+/* The last worker that leaves a crawl summarizes it; the others do not know the final numbers. */
+static void print_crawl(const sn_args *args, const sn_crawl_options *o, const sn_fleet_status *s)
+{
+    const sn_crawl_counts *n = &s->counts;
+    char a[SN_TEXT], b[SN_TEXT], where[SN_WHERE];
+    bool limit = strcmp(s->state, "limit") == 0;
+    if (s->live > 0 || (!limit && strcmp(s->state, "done") != 0))
+        return;
+    sn_message_note(args, "the whole crawl is done%s: %s%s, %s", limit ? " (--max-pages)" : "",
+                    counters_are_exact(s) ? "" : "about ", sn_show_number_of(a, n->pages, "page"),
+                    sn_show_size(b, (double)n->bytes));
+    if (s->failed > 0)
+        sn_message_note(args, "%s failed: seen crawl failed %s",
+                        sn_show_number_of(a, s->failed, "page"), sn_where_show(where, o->join));
+}
+
+/* What this worker has done of a shared crawl, and what is left for the others: as it is now, not
+ * when the worker last looked. */
 static void print_shared(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
 {
+    sn_fleet_status s;
     char a[SN_TEXT], where[SN_WHERE];
+    bool stopped = r->end == SN_CRAWL_STOPPED;
     sn_message_note(args, "%s new URL%s found by this worker",
                     sn_show_count(a, (double)r->status.known), plural(r->status.known));
-    if (r->end == SN_CRAWL_STOPPED)
-        sn_message_note(args, "stopped; the crawl had %s URL%s left: seen crawl status %s",
-                        sn_show_count(a, (double)r->status.queued), plural(r->status.queued),
-                        sn_where_show(where, o->join));
+    sn_where_show(where, o->join);
+    if (sn_fleet_read_status(o->join, o->ca_file, &s, NULL) != SEEN_OK) {
+        if (stopped)
+            sn_message_note(args, "stopped: seen crawl status %s shows what is left", where);
+        return;
+    }
+    if (stopped)
+        sn_message_note(args, "stopped; the crawl has %s left: seen crawl status %s",
+                        sn_show_number_of(a, s.pushed - s.done, "URL"), where);
     else
-        print_crawl(args, o);
+        print_crawl(args, o, &s);
+    sn_fleet_free_status(&s);
 }
 
 static void print_summary(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)

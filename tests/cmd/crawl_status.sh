@@ -20,8 +20,9 @@ until_status() { # text, options
 }
 # The report of a crawl that takes some seconds has each page once, spread over the time.
 start_server web.py "$TMP/log0" 150 3
-"$SEEN" crawl -q --allow-private --join "$URL/short" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all \
-    --delay 100ms --lease 1s -o short.jsonl
+"$SEEN" crawl --summary --allow-private --join "$URL/short" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all \
+    --delay 100ms --lease 1s -o short.jsonl 2> error || fail "$(cat error)"
+grep -q 'the whole crawl is done: 150 pages, ' error || fail "$(cat error)"
 "$SEEN" crawl report "$URL/short" --html report.html
 python3 - << 'PY' || fail "the times of the report: $(grep -o '"seconds":.*"rates":[^]]*' report.html)"
 import re, sys
@@ -90,6 +91,27 @@ assert requests() > began + 3, "it does not continue"
 command("stop")
 assert first.process.wait() == 0 and second.process.wait() == 0
 PY
+# A worker that is stopped reports how many URLs are left now, not at its last heartbeat; the last worker of a crawl in
+# which another one was killed does not report its sums as exact.
+part() { # signal, lease
+    rm -f part.jsonl
+    "$SEEN" crawl --summary --allow-private --join "$URL/part" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" \
+        --scope all --delay 20ms --lease "$2" -o part.jsonl 2> error &
+    until [ "$(cat part.jsonl 2> /dev/null | wc -l)" -gt 8 ]; do
+        kill -0 $! || fail "the worker ended: $(cat error)"
+        sleep 0.05
+    done
+    kill "$1" $!
+    wait $! 2> /dev/null || true
+}
+part -INT 60s
+"$SEEN" crawl status "$URL/part" > status
+left=$(sed -n 's/^  waiting   \([0-9]*\) URL.*/\1/p' status)
+grep -q "stopped; the crawl has $left URLs\? left: " error || fail "not $left: $(cat error)"
+"$SEEN" crawl drop "$URL/part"
+part -KILL 1s
+"$SEEN" crawl --summary --allow-private --join "$URL/part" -o rest.jsonl 2> error || fail "$(cat error)"
+grep -Eq 'the whole crawl is done: about [0-9]+ pages, ' error || fail "$(cat error)"
 # Its robots.txt asks for a longer delay than that of the crawl.
 start_server web.py "$TMP/log" 200 3 --crawl-delay 2
 "$SEEN" crawl -q --allow-private --join "$URL/web" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all \
