@@ -206,6 +206,12 @@ static void show_worker(const sn_fleet_status *s, const sn_fleet_worker *w)
            w->silent_ms > s->lease_ms ? ": silent" : "");
 }
 
+/* One that left without a page is of no interest, nor is a command that changed the queue. */
+static bool is_shown(const sn_fleet_worker *w)
+{
+    return w->counts.pages > 0 || strcmp(w->state, "left") != 0;
+}
+
 /* Live workers, and the last few of the others. */
 static void show_workers(const sn_fleet_status *s)
 {
@@ -215,9 +221,9 @@ static void show_workers(const sn_fleet_status *s)
         if (strcmp(s->workers[i].state, "live") == 0)
             show_worker(s, &s->workers[i]);
         else
-            over++;
+            over += is_shown(&s->workers[i]);
     for (size_t i = s->worker_count; i-- > 0 && shown < 4;)
-        if (strcmp(s->workers[i].state, "live") != 0) {
+        if (strcmp(s->workers[i].state, "live") != 0 && is_shown(&s->workers[i])) {
             show_worker(s, &s->workers[i]);
             shown++;
         }
@@ -267,7 +273,7 @@ static void show_status(const char *where, const sn_fleet_status *s, double rate
     printf("  answered  %s 2xx, %s 3xx, %s other, %s failed\n", sn_show_count(a, (double)n->ok),
            sn_show_count(b, (double)n->redirects),
            sn_show_count(c, (double)(n->pages - n->ok - n->redirects)),
-           sn_show_count(d, (double)n->failed));
+           sn_show_count(d, (double)s->failed));
     printf("  waiting   %s; hosts: %s owned, %s due, %s not due\n",
            sn_show_number_of(a, s->pushed - s->done, "URL"), sn_show_count(b, (double)s->owned),
            sn_show_count(c, (double)s->due), sn_show_count(d, (double)(s->ready - s->due)));
@@ -307,7 +313,7 @@ static void put_status(const sn_fleet_status *s, double rate)
                    {"pages", s->counts.pages},
                    {"ok", s->counts.ok},
                    {"redirects", s->counts.redirects},
-                   {"failed", s->counts.failed},
+                   {"failed", s->failed},
                    {"body_bytes", s->counts.bytes},
                    {"found", s->counts.found},
                    {"pushed", s->pushed},
@@ -336,7 +342,8 @@ static void put_status(const sn_fleet_status *s, double rate)
     }
     sn_json_array(&json, "workers");
     for (size_t i = 0; i < s->worker_count; i++)
-        put_worker(&json, &s->workers[i]);
+        if (is_shown(&s->workers[i]))
+            put_worker(&json, &s->workers[i]);
     sn_json_end(&json);
     sn_json_end(&json);
 }

@@ -98,7 +98,7 @@ static bool parse_line(const char *p, line *l)
 
 typedef struct host {
     char *name;
-    uint64_t pages, failed, bytes, ms;
+    uint64_t pages, errors, failed, bytes, ms;
 } host;
 
 typedef struct slow {
@@ -110,10 +110,13 @@ typedef struct broken {
     char *url, *why, *from[FROM];
     size_t from_count;
     uint64_t links; /* pages that link to it */
+    uint64_t hash, status, depth;
+    bool failed;
 } broken;
 
+/* Pages were answered, errors with 4xx or 5xx; others have failed: they were given up. */
 typedef struct report {
-    uint64_t pages, bytes, skipped, broken_count;
+    uint64_t pages, errors, failed, bytes, skipped;
     uint64_t status[STATUSES], depth[DEPTHS];
     int64_t first, last; /* seconds since 1970 */
     uint64_t rates[BUCKETS], width;
@@ -123,6 +126,7 @@ typedef struct report {
     broken *broken;
     size_t kept;
     bool memory; /* is gone */
+    bool plain;  /* strings are as they are, not escaped for JSON */
 } report;
 
 static uint64_t hash_of(const char *at, size_t len)
@@ -195,7 +199,7 @@ static void count_at(report *r, int64_t now, uint64_t pages)
     r->rates[at / r->width] += pages;
 }
 
-static void count_time(report *r, text t)
+static void count_time(report *r, text t, uint64_t pages)
 {
     struct tm parts = {0};
     char copy[32];
@@ -204,7 +208,7 @@ static void count_time(report *r, text t)
     memcpy(copy, t.at, t.len);
     copy[t.len] = '\0';
     if (strptime(copy, "%Y-%m-%dT%H:%M:%SZ", &parts))
-        count_at(r, (int64_t)timegm(&parts), 1);
+        count_at(r, (int64_t)timegm(&parts), pages);
 }
 
 static void count_slow(report *r, const line *l)
@@ -219,40 +223,91 @@ static void count_slow(report *r, const line *l)
     r->slowest[at] = (slow){copy_of(r, l->url), l->ms, l->status};
 }
 
-static void count_broken(report *r, const line *l)
+static broken *find_broken(const report *r, text url, uint64_t hash)
+{
+    for (size_t i = 0; i < r->kept; i++) {
+        broken *b = &r->broken[i];
+        if (b->hash == hash && b->url && strlen(b->url) == url.len &&
+            memcmp(b->url, url.at, url.len) == 0)
+            return b;
+    }
+    return NULL;
+}
+
+static void list_broken(report *r, const line *l, uint64_t hash)
 {
     char status[32];
-    r->broken_count++;
     if (r->kept == BROKEN)
         return;
     snprintf(status, sizeof status, "%llu", (unsigned long long)l->status);
-    text why = l->error.len > 0 ? l->error : (text){status, strlen(status)};
+    bool answer = l->status >= 400 || l->error.len == 0;
+    text why = answer ? (text){status, strlen(status)} : l->error;
     broken *b = &r->broken[r->kept++];
-    *b = (broken){.url = copy_of(r, l->url), .why = copy_of(r, why)};
+    *b = (broken){.url = copy_of(r, l->url),
+                  .why = copy_of(r, why),
+                  .hash = hash,
+                  .status = l->status,
+                  .depth = l->depth,
+                  .failed = l->error.len > 0};
     if (l->parent.len > 0) {
         b->from[b->from_count++] = copy_of(r, l->parent);
         b->links = 1;
     }
 }
 
+static void free_broken(const broken *b)
+{
+    free(b->url);
+    free(b->why);
+    for (size_t k = 0; k < b->from_count; k++)
+        free(b->from[k]);
+}
+
+static void add(report *r, host *h, const broken *what, int64_t n)
+{
+    uint64_t *sums[] = {&r->status[what->status < STATUSES ? what->status : 0],
+                        &r->depth[what->depth < DEPTHS ? what->depth : DEPTHS - 1],
+                        what->failed ? &r->failed : &r->pages,
+                        h ? what->failed ? &h->failed : &h->pages : NULL};
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        if (sums[i])
+            *sums[i] += (uint64_t)n;
+    bool error = !what->failed && what->status >= 400;
+    if (error)
+        r->errors += (uint64_t)n;
+    if (error && h)
+        h->errors += (uint64_t)n;
+}
+
+/* What was broken and is fetched again counts as it ended. */
+static void forget_broken(report *r, host *h, text url, uint64_t hash)
+{
+    broken *b = find_broken(r, url, hash);
+    if (!b)
+        return;
+    add(r, h, b, -1);
+    free_broken(b);
+    *b = r->broken[--r->kept];
+}
+
 static void count_line(report *r, const line *l)
 {
-    bool failed = l->error.len > 0 || l->status >= 400;
+    uint64_t hash = hash_of(l->url.at, l->url.len);
     host *h = find_host(r, l->url);
-    r->pages++;
+    broken what = {.status = l->status, .depth = l->depth, .failed = l->error.len > 0};
+    forget_broken(r, h, l->url, hash);
+    add(r, h, &what, 1);
+    count_time(r, l->time, !what.failed);
+    if (what.failed || l->status >= 400)
+        list_broken(r, l, hash);
+    if (what.failed)
+        return;
     r->bytes += l->bytes;
-    r->status[l->status < STATUSES ? l->status : 0]++;
-    r->depth[l->depth < DEPTHS ? l->depth : DEPTHS - 1]++;
     if (h) {
-        h->pages++;
-        h->failed += failed;
         h->bytes += l->bytes;
         h->ms += l->ms;
     }
-    count_time(r, l->time);
     count_slow(r, l);
-    if (failed)
-        count_broken(r, l);
 }
 
 /* ---- Reading ---- */
@@ -337,6 +392,14 @@ static void put_path(FILE *out, const char *path)
     free(copy);
 }
 
+static void put_text(FILE *out, const report *r, const char *s)
+{
+    if (r->plain)
+        put_path(out, s);
+    else
+        put_string(out, s);
+}
+
 static void put_counts(FILE *out, const char *name, const uint64_t *counts, size_t count)
 {
     const char *comma = "";
@@ -352,7 +415,8 @@ static void put_counts(FILE *out, const char *name, const uint64_t *counts, size
 static int by_pages(const void *a, const void *b)
 {
     const host *x = a, *y = b;
-    return x->pages != y->pages ? (x->pages < y->pages ? 1 : -1) : 0;
+    uint64_t all = x->pages + x->failed, others = y->pages + y->failed;
+    return all != others ? (all < others ? 1 : -1) : 0;
 }
 
 static void put_hosts(FILE *out, report *r)
@@ -363,9 +427,10 @@ static void put_hosts(FILE *out, report *r)
     for (size_t i = 0; i < HOSTS && i < r->host_count; i++) {
         const host *h = &r->hosts[i];
         fputs(i == 0 ? "[" : ",[", out);
-        put_string(out, h->name);
-        fprintf(out, ",%llu,%llu,%llu,%llu]", (unsigned long long)h->pages,
-                (unsigned long long)h->failed, (unsigned long long)h->bytes,
+        put_text(out, r, h->name);
+        fprintf(out, ",%llu,%llu,%llu,%llu,%llu]", (unsigned long long)h->pages,
+                (unsigned long long)h->errors, (unsigned long long)h->failed,
+                (unsigned long long)h->bytes,
                 (unsigned long long)(h->pages == 0 ? 0 : h->ms / h->pages));
     }
     fputs("]", out);
@@ -373,17 +438,17 @@ static void put_hosts(FILE *out, report *r)
 
 static void put_broken(FILE *out, const report *r)
 {
-    fprintf(out, ",\"brokenCount\":%llu,\"broken\":[", (unsigned long long)r->broken_count);
+    fputs(",\"broken\":[", out);
     for (size_t i = 0; i < r->kept; i++) {
         const broken *b = &r->broken[i];
         fputs(i == 0 ? "[" : ",[", out);
-        put_string(out, b->url);
+        put_text(out, r, b->url);
         fputc(',', out);
-        put_string(out, b->why);
+        put_text(out, r, b->why);
         fputs(",[", out);
         for (size_t k = 0; k < b->from_count; k++) {
             fputs(k == 0 ? "" : ",", out);
-            put_string(out, b->from[k]);
+            put_text(out, r, b->from[k]);
         }
         fprintf(out, "],%llu]", (unsigned long long)(b->links - b->from_count));
     }
@@ -400,8 +465,11 @@ static void put_report(FILE *out, report *r, const char *source)
         strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&first, &parts));
     fputs("{\"source\":", out);
     put_path(out, source);
-    fprintf(out, ",\"start\":\"%s\",\"pages\":%llu,\"bytes\":%llu,\"seconds\":%llu,\"width\":%llu",
-            start, (unsigned long long)r->pages, (unsigned long long)r->bytes,
+    fprintf(out,
+            ",\"start\":\"%s\",\"pages\":%llu,\"errors\":%llu,\"failed\":%llu,\"bytes\":%llu,"
+            "\"seconds\":%llu,\"width\":%llu",
+            start, (unsigned long long)r->pages, (unsigned long long)r->errors,
+            (unsigned long long)r->failed, (unsigned long long)r->bytes,
             (unsigned long long)seconds, (unsigned long long)(r->width == 0 ? 1 : r->width));
     fputs(",\"rates\":[", out);
     for (size_t i = 0; r->width > 0 && i * r->width < seconds; i++)
@@ -413,7 +481,7 @@ static void put_report(FILE *out, report *r, const char *source)
     fputs(",\"slow\":[", out);
     for (size_t i = 0; i < SLOWEST && r->slowest[i].url; i++) {
         fputs(i == 0 ? "[" : ",[", out);
-        put_string(out, r->slowest[i].url);
+        put_text(out, r, r->slowest[i].url);
         fprintf(out, ",%llu,%llu]", (unsigned long long)r->slowest[i].ms,
                 (unsigned long long)r->slowest[i].status);
     }
@@ -456,12 +524,8 @@ static void free_report(report *r)
         free(r->hosts[i].name);
     for (size_t i = 0; i < SLOWEST; i++)
         free(r->slowest[i].url);
-    for (size_t i = 0; i < r->kept; i++) {
-        free(r->broken[i].url);
-        free(r->broken[i].why);
-        for (size_t k = 0; k < r->broken[i].from_count; k++)
-            free(r->broken[i].from[k]);
-    }
+    for (size_t i = 0; i < r->kept; i++)
+        free_broken(&r->broken[i]);
     free(r->hosts);
     free(r->broken);
 }
@@ -481,7 +545,7 @@ static void take_host(report *r, const char *origin, const char *value)
     if (!h)
         return;
     h->pages += strtoull(rest, &rest, 10);
-    h->failed += strtoull(rest, &rest, 10);
+    h->errors += strtoull(rest, &rest, 10);
     h->bytes += strtoull(rest, &rest, 10);
     h->ms += strtoull(rest, &rest, 10);
 }
@@ -517,6 +581,7 @@ static void take_figure(void *user, const char *name, const char *value)
     } else if (strncmp(name, "s:", 2) == 0 && key < STATUSES) {
         r->status[key] += number;
         r->pages += number;
+        r->errors += key >= 400 ? number : 0;
     } else if (strncmp(name, "d:", 2) == 0 && key < DEPTHS) {
         r->depth[key] += number;
     } else if (strncmp(name, "h:", 2) == 0) {
@@ -527,21 +592,40 @@ static void take_figure(void *user, const char *name, const char *value)
             r,
             &(line){.url = rest, .ms = number, .status = status ? strtoull(status, NULL, 10) : 0});
     } else if (strncmp(name, "b:", 2) == 0) {
-        size_t why = strcspn(value, "\t");
-        const char *parent = value[why] == '\t' ? value + why + 1 : "";
-        r->broken_count--; /* counted by the field of all of them */
-        count_broken(
-            r, &(line){.url = rest, .error = {value, why}, .parent = {parent, strlen(parent)}});
-    } else if (strcmp(name, "broken") == 0) {
-        r->broken_count += number;
+        const char *tab = strchr(value, '\t');
+        uint64_t hash = hash_of(rest.at, rest.len);
+        text parent = tab ? (text){tab + 1, strlen(tab + 1)} : (text){0};
+        if (!find_broken(r, rest, hash))
+            list_broken(r, &(line){.url = rest, .status = number, .parent = parent}, hash);
     } else if (strcmp(name, "bytes") == 0) {
         r->bytes = number;
     }
 }
 
+/* An sn_fleet_each: depth, kind, status, reason, URL and parent of a page that was given up. */
+static bool take_failed(void *user, const char *bytes, size_t len)
+{
+    report *r = user;
+    text field[6] = {{0}};
+    (void)len;
+    for (int i = 0; i < 6; i++) {
+        field[i] = (text){bytes, strcspn(bytes, "\t")};
+        bytes += field[i].len + (bytes[field[i].len] != '\0');
+    }
+    line l = {.depth = strtoull(field[0].at, NULL, 10),
+              .status = strtoull(field[2].at, NULL, 10),
+              .error = field[3],
+              .url = field[4],
+              .parent = field[5]};
+    if (l.url.len > 0 && l.error.len > 0)
+        count_line(r, &l);
+    return !r->memory;
+}
+
 static bool read_shared(report *r, const char *where, const char *ca_file, seen_error *error)
 {
     shared s = {.r = r};
+    r->plain = true;
     for (int pass = 0; pass < 2; pass++) {
         if (sn_fleet_figures(where, ca_file, take_figure, &s, error) != SEEN_OK)
             return false;
@@ -551,18 +635,23 @@ static bool read_shared(report *r, const char *where, const char *ca_file, seen_
             r->first = r->last = (int64_t)s.first;
         }
     }
+    if (sn_fleet_failed(where, ca_file, take_failed, r, error) != SEEN_OK)
+        return false;
     char shown[SN_WHERE];
-    if (r->pages == 0)
+    bool any = r->pages + r->failed > 0;
+    if (r->memory)
+        sn_error_memory(error);
+    else if (!any)
         sn_error_set(error, SEEN_ERR_NOT_FOUND, "%.200s: this crawl has fetched nothing yet",
                      sn_where_show(shown, where));
-    return r->pages > 0 && !r->memory;
+    return any && !r->memory;
 }
 
 static bool read_outputs(report *r, const sn_crawl_options *options, seen_error *error)
 {
     if (!read_file(r, options->output, read_page, error))
         return false;
-    if (r->pages == 0) {
+    if (r->pages + r->failed == 0) {
         sn_error_set(error, SEEN_ERR_FORMAT, "%s has no lines of a crawl in it", options->output);
         return false;
     }

@@ -1,13 +1,15 @@
-/* Figures for the report of a crawl (`seen crawl report`): what each worker has seen so far.
+/* Figures for the report of a crawl (`seen crawl report`): the pages that each worker has fetched.
  *
  * They are fields of a hash of the session, written every few seconds if they have changed, as
  * absolute numbers:
  *
- *     s:STATUS  d:DEPTH   pages                    t:SECONDS  pages until then (written by the
- * beat) h:ORIGIN            pages failed bytes ms    w:URL      ms status, of the slowest pages
- *     b:URL               why <tab> parent         broken     pages that failed or had a 4xx or 5xx
+ *     s:STATUS    pages                      t:SECONDS   pages until then (beat.lua)
+ *     d:DEPTH     pages                      h:ORIGIN    pages errors bytes ms
+ *     w:URL       ms status, of the slowest  b:URL       status <tab> parent, of errors
  *
- * Hosts and broken links are kept up to a number per worker. */
+ * Errors are answers of 4xx and 5xx. Pages that were given up are not here: their list in the
+ * buckets has those that have not succeeded since. Hosts and errors are kept up to a number per
+ * worker. */
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
 
@@ -19,7 +21,7 @@ enum { STATUSES = 1000, DEPTHS = 1000, HOSTS = 1024, SLOWEST = 20, BROKEN = 200,
 
 typedef struct figure_host {
     char *origin;
-    uint64_t pages, failed, bytes, ms;
+    uint64_t pages, errors, bytes, ms;
     bool dirty;
 } figure_host;
 
@@ -35,8 +37,8 @@ typedef struct broken_page {
 } broken_page;
 
 struct sn_figures {
-    uint64_t status[STATUSES], depth[DEPTHS], broken;
-    bool status_dirty[STATUSES], depth_dirty[DEPTHS], broken_dirty;
+    uint64_t status[STATUSES], depth[DEPTHS];
+    bool status_dirty[STATUSES], depth_dirty[DEPTHS];
     figure_host host[2 * HOSTS]; /* open addressing */
     size_t hosts;
     slow_page slow[SLOWEST];
@@ -90,16 +92,14 @@ static void count_slow(sn_figures *g, const sn_frontier_done *d, int status)
     s->dirty = true;
 }
 
-/* Without memory a broken link is counted and not listed. */
+/* Without memory an error is counted and not listed. */
 static void count_broken(sn_figures *g, const sn_frontier_done *d, int status)
 {
     const sn_frontier_record *r = d->record;
-    g->broken++;
-    g->broken_dirty = true;
     if (g->pages_seen == BROKEN || r->len >= URL)
         return;
     g->pages_seen++;
-    size_t room = r->parent_len + 128;
+    size_t room = r->parent_len + 16;
     broken_page *p = &g->page[g->pages];
     *p = (broken_page){.url = strndup(r->url, r->len), .about = malloc(room)};
     if (!p->url || !p->about) {
@@ -108,10 +108,7 @@ static void count_broken(sn_figures *g, const sn_frontier_done *d, int status)
         return;
     }
     g->pages++;
-    if (d->why)
-        snprintf(p->about, room, "%.100s\t%.*s", d->why, (int)r->parent_len, r->parent);
-    else
-        snprintf(p->about, room, "%d\t%.*s", status, (int)r->parent_len, r->parent);
+    snprintf(p->about, room, "%d\t%.*s", status, (int)r->parent_len, r->parent);
 }
 
 void sn_figures_count(sn_fleet *f, const sn_frontier_done *d)
@@ -122,9 +119,8 @@ void sn_figures_count(sn_fleet *f, const sn_frontier_done *d)
     unsigned depth = r->depth < DEPTHS ? r->depth : DEPTHS - 1;
     char host[17];
     uint64_t hash;
-    if (!g || d->outcome == SN_OUTCOME_SKIPPED)
+    if (!g || d->outcome != SN_OUTCOME_FETCHED)
         return;
-    bool failed = d->outcome == SN_OUTCOME_FAILED || status >= 400;
     size_t len = sn_frontier_origin(r->url, r->len);
     g->status[status]++;
     g->depth[depth]++;
@@ -133,13 +129,13 @@ void sn_figures_count(sn_fleet *f, const sn_frontier_done *d)
     figure_host *h = find_host(g, hash, r->url, len);
     if (h) {
         h->pages++;
-        h->failed += failed;
+        h->errors += status >= 400;
         h->bytes += d->bytes;
         h->ms += d->ms;
         h->dirty = true;
     }
     count_slow(g, d, status);
-    if (failed)
+    if (status >= 400)
         count_broken(g, d, status);
 }
 
@@ -178,7 +174,7 @@ static unsigned put_fields(sn_fleet *f, bool write)
         if (!h->dirty || strlen(h->origin) >= URL)
             continue;
         snprintf(value, sizeof value, "%llu %llu %llu %llu", (unsigned long long)h->pages,
-                 (unsigned long long)h->failed, (unsigned long long)h->bytes,
+                 (unsigned long long)h->errors, (unsigned long long)h->bytes,
                  (unsigned long long)h->ms);
         write_field(f, write, "h:", h->origin, value);
         h->dirty = !write;
@@ -199,20 +195,15 @@ static unsigned put_fields(sn_fleet *f, bool write)
 static unsigned put_broken(sn_fleet *f, bool write)
 {
     sn_figures *g = f->figures;
-    unsigned n = (unsigned)g->pages + g->broken_dirty;
+    unsigned n = (unsigned)g->pages;
     if (!write)
         return n;
-    char value[24];
     for (size_t i = 0; i < g->pages; i++) {
         write_field(f, true, "b:", g->page[i].url, g->page[i].about);
         free(g->page[i].url);
         free(g->page[i].about);
     }
-    snprintf(value, sizeof value, "%llu", (unsigned long long)g->broken);
-    if (g->broken_dirty)
-        write_field(f, true, "broken", "", value);
     g->pages = 0;
-    g->broken_dirty = false;
     return n;
 }
 

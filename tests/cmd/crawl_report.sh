@@ -23,8 +23,34 @@ if command -v redis-server > /dev/null && ! grep -q 'no Redis' probe; then
     ! "$SEEN" crawl report "$URL/web" --html report3.html 2> err || fail "a report of no crawl"
     "$SEEN" crawl -q "$HOST/" --allow-private --delay 0 --join "$URL/web" -o pages3.jsonl
     "$SEEN" crawl report "$URL/web" --html report3.html || fail "the report of a shared crawl"
-    stop_redis
     reports="$reports report3.html"
+    # A page that fails and succeeds on a retry is not broken: in status, list, and both reports.
+    start_server web.py "$TMP/log" 20 1 --busy /section-5/page-5.html=0
+    WEB=http://127.1.0.1:$PORT_SERVER
+    figures() { # pages, errors, failed, of both reports
+        "$SEEN" crawl report "$URL/again" --html again.html && "$SEEN" crawl report again.jsonl --html again2.html
+        for report in again.html again2.html; do
+            grep -q "\"pages\":$1,\"errors\":$2,\"failed\":$3," $report || fail "not $1 $2 $3: $(grep 'const R' $report)"
+            grep -q "\"hosts\":\[\[\"127.1.0.1:$PORT_SERVER\",$1,$2,$3," $report || fail "hosts: $(grep 'const R' $report)"
+        done
+        "$SEEN" crawl status "$URL/again" > status
+        grep -q "^  pages     $1," status && grep -q " other, $3 failed$" status || fail "not $1 $3: $(cat status)"
+        [ "$("$SEEN" crawl failed "$URL/again" | wc -l)" = "$3" ] || fail "not $3 in the list"
+    }
+    "$SEEN" crawl -q "$WEB/section-0/page-0.html" "$WEB/gone.html" --allow-private --scope all --delay 0 --retries 0 \
+        --join "$URL/again" -o again.jsonl
+    figures 20 1 1
+    grep -q 'page-5.html","429",\["' again.html || fail "the failed page: $(grep 'const R' again.html)"
+    "$SEEN" crawl failed "$URL/again" --retry-failed 2> err || fail "retry: $(cat err)"
+    "$SEEN" crawl status "$URL/again" > status
+    grep -q ' other, 0 failed$' status || fail "put back: $(cat status)"
+    if grep -q ' 0 pages, left' status; then fail "the command counts as a worker: $(cat status)"; fi
+    "$SEEN" crawl status "$URL/again" --json > status
+    [ "$(grep -c '"session":' status)" = 1 ] || fail "workers: $(cat status)"
+    "$SEEN" crawl -q --allow-private --join "$URL/again" -o again.jsonl
+    figures 21 1 0
+    if grep -q 'page-5.html","429"' again.html again2.html; then fail "broken: $(grep 'const R' again.html)"; fi
+    stop_redis
 fi
 # shellcheck disable=SC2086 # words
 python3 - "$HOST" $reports << 'PY' || fail "the figures: $(grep -o 'const R = .*' report.html)"
@@ -37,7 +63,7 @@ for name in sys.argv[2:]:
     r = json.loads(data)
     assert r["pages"] == 6 and sum(r["rates"]) == 6 and sum(n for _, n in r["depth"]) == 6, r
     assert dict(r["status"]) == {200: 4, 404: 2} and r["depth"] == [[0, 1], [1, 3], [2, 2]], r
-    assert r["hosts"][0][:3] == [host[7:], 6, 2] and r["brokenCount"] == 2 and len(r["slow"]) == 6
+    assert r["hosts"][0][:4] == [host[7:], 6, 2, 0] and (r["errors"], r["failed"]) == (2, 0) and len(r["slow"]) == 6, r
     broken = {url: (why, sorted(f.rsplit("/", 1)[1] for f in links)) for url, why, links, more in r["broken"]}
     links = ["a.html", "b.html"] if name == "report.html" else [broken[host + "/gone.html"][1][0]]
     assert broken[host + "/gone.html"] == ("404", links), broken
