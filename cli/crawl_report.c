@@ -126,7 +126,7 @@ typedef struct report {
     broken *broken;
     size_t kept;
     bool memory; /* is gone */
-    bool plain;  /* strings are as they are, not escaped for JSON */
+    bool plain;  /* strings are read as they are, not escaped as in JSON */
 } report;
 
 static uint64_t hash_of(const char *at, size_t len)
@@ -135,9 +135,24 @@ static uint64_t hash_of(const char *at, size_t len)
     return seen_hash_key(&plain, at, len).lo;
 }
 
+/* As in JSON: with two backslashes for each. */
+static char *escape(text t)
+{
+    char *copy = malloc(2 * t.len + 1), *to = copy;
+    for (size_t i = 0; copy && i < t.len; i++) {
+        if (t.at[i] == '\\')
+            *to++ = '\\';
+        *to++ = t.at[i];
+    }
+    if (copy)
+        *to = '\0';
+    return copy;
+}
+
 static char *copy_of(report *r, text t)
 {
-    char *copy = strndup(t.at, t.len);
+    bool escaped = r->plain && memchr(t.at, '\\', t.len);
+    char *copy = escaped ? escape(t) : strndup(t.at, t.len);
     r->memory = r->memory || !copy;
     return copy;
 }
@@ -363,7 +378,7 @@ static void read_edge(report *r, const char *edge)
 
 /* ---- Writing ---- */
 
-/* A string that is safe within <script>. Strings from JSON lines are already escaped. */
+/* A string that is safe within <script>. Its backslashes are escaped. */
 static void put_string(FILE *out, const char *s)
 {
     fputc('"', out);
@@ -375,29 +390,6 @@ static void put_string(FILE *out, const char *s)
             fputc(c, out);
     }
     fputc('"', out);
-}
-
-/* The same for a path, which may have backslashes of its own. */
-static void put_path(FILE *out, const char *path)
-{
-    char *copy = malloc(2 * strlen(path) + 1), *to = copy;
-    for (; copy && *path != '\0'; path++) {
-        if (*path == '\\')
-            *to++ = '\\';
-        *to++ = *path;
-    }
-    if (copy)
-        *to = '\0';
-    put_string(out, copy ? copy : "");
-    free(copy);
-}
-
-static void put_text(FILE *out, const report *r, const char *s)
-{
-    if (r->plain)
-        put_path(out, s);
-    else
-        put_string(out, s);
 }
 
 static void put_counts(FILE *out, const char *name, const uint64_t *counts, size_t count)
@@ -427,7 +419,7 @@ static void put_hosts(FILE *out, report *r)
     for (size_t i = 0; i < HOSTS && i < r->host_count; i++) {
         const host *h = &r->hosts[i];
         fputs(i == 0 ? "[" : ",[", out);
-        put_text(out, r, h->name);
+        put_string(out, h->name);
         fprintf(out, ",%llu,%llu,%llu,%llu,%llu]", (unsigned long long)h->pages,
                 (unsigned long long)h->errors, (unsigned long long)h->failed,
                 (unsigned long long)h->bytes,
@@ -442,13 +434,13 @@ static void put_broken(FILE *out, const report *r)
     for (size_t i = 0; i < r->kept; i++) {
         const broken *b = &r->broken[i];
         fputs(i == 0 ? "[" : ",[", out);
-        put_text(out, r, b->url);
+        put_string(out, b->url);
         fputc(',', out);
-        put_text(out, r, b->why);
+        put_string(out, b->why);
         fputs(",[", out);
         for (size_t k = 0; k < b->from_count; k++) {
             fputs(k == 0 ? "" : ",", out);
-            put_text(out, r, b->from[k]);
+            put_string(out, b->from[k]);
         }
         fprintf(out, "],%llu]", (unsigned long long)(b->links - b->from_count));
     }
@@ -463,8 +455,10 @@ static void put_report(FILE *out, report *r, const char *source)
     uint64_t seconds = r->width == 0 ? 0 : (uint64_t)(r->last - r->first) + 1;
     if (r->width > 0)
         strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&first, &parts));
+    char *escaped = escape((text){source, strlen(source)});
     fputs("{\"source\":", out);
-    put_path(out, source);
+    put_string(out, escaped ? escaped : "");
+    free(escaped);
     fprintf(out,
             ",\"start\":\"%s\",\"pages\":%llu,\"errors\":%llu,\"failed\":%llu,\"bytes\":%llu,"
             "\"seconds\":%llu,\"width\":%llu",
@@ -481,7 +475,7 @@ static void put_report(FILE *out, report *r, const char *source)
     fputs(",\"slow\":[", out);
     for (size_t i = 0; i < SLOWEST && r->slowest[i].url; i++) {
         fputs(i == 0 ? "[" : ",[", out);
-        put_text(out, r, r->slowest[i].url);
+        put_string(out, r->slowest[i].url);
         fprintf(out, ",%llu,%llu]", (unsigned long long)r->slowest[i].ms,
                 (unsigned long long)r->slowest[i].status);
     }
@@ -655,6 +649,7 @@ static bool read_outputs(report *r, const sn_crawl_options *options, seen_error 
         sn_error_set(error, SEEN_ERR_FORMAT, "%s has no lines of a crawl in it", options->output);
         return false;
     }
+    r->plain = true;
     return !options->edges || strcmp(options->edges, "-") == 0 || r->kept == 0 ||
            read_file(r, options->edges, read_edge, error);
 }

@@ -4,7 +4,7 @@ set -eu
 command -v nginx > /dev/null || exit 77
 mkdir site
 chmod o+x "$TMP"
-echo '<a href=a.html>a</a><a href=b.html>b</a><a href="gone.html?x=<script>">?</a>' > site/index.html
+echo '<a href=a.html>a</a><a href=b.html>b</a><a href="gone.html?x=<script>\">?</a>' > site/index.html
 echo '<a href=gone.html>x</a><a href=c.html>c</a>' > site/a.html
 echo '<a href=gone.html>x</a>' > site/b.html
 echo c > site/c.html
@@ -75,10 +75,57 @@ for bad in "report" "report nowhere --html x.html" "report site --html x.html" "
 done
 stop_servers
 
-browser=$(command -v chromium || true)
-[ -n "$browser" ] || { echo "chromium is not installed: not looked at in a browser"; exit 0; }
-timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$TMP/chromium" --virtual-time-budget=3000 \
-    --dump-dom "file://$PWD/report.html" > dom 2> /dev/null || fail "chromium failed"
-grep -q '<b>6</b><span>pages</span>' dom || fail "no tiles: $(head -c 500 dom)"
-grep -q 'gone.html?x=%3Cscript%3E' dom || fail "no broken links"
-grep -q '<path d="M' dom || fail "no chart"
+# In a browser, narrow and wide, light and dark: nothing is cut off, and each broken link has a page that links to it.
+cat > browse.py << 'PY'
+import json, subprocess, sys
+root, seen, folder = sys.argv[1:]
+sys.path.insert(0, root + "/tests")
+import browser
+if not browser.find():
+    print("chromium is not installed: not looked at in a browser")
+    sys.exit()
+with open("wide.jsonl", "w") as out:
+    for i in range(400):
+        host = ["http://www.example.org", "https://a-host-with-a-long-name.shop.example.com:8443", "http://c.example"][i % 3]
+        line = {"url": f"{host}/section/{i}/" + "long-name-" * (i % 40) + f"{i}.html", "status": 200, "depth": i % 40,
+                "parent": f"http://{'abc'[i % 2]}.example/list/source-{i}.html", "time": "2026-01-01T00:%02d:00Z" % (i % 50),
+                "bytes": i * 7654321, "ms": i * 997}
+        if i % 4 == 0:
+            line["status"] = [404, 410][i % 3 == 0]
+        if i % 10 == 1:
+            line.update(status=0, error="connection broke off")
+        out.write(json.dumps(line, separators=(",", ":")) + "\n")
+subprocess.run([seen, "crawl", "report", "wide.jsonl", "--html", "wide.html"], check=True)
+with browser.Browser(folder) as b:
+    for name, width, dark in [("report", 1280, 0), ("wide", 390, 0), ("wide", 390, 1), ("wide", 1280, 0), ("wide", 320, 0)]:
+        b.open(f"file://{folder}/{name}.html", width=width, dark=dark)
+        shown = b.eval("""(() => {
+            const all = (css) => [...document.querySelectorAll(css)], page = document.documentElement;
+            const inside = (e) => { const r = e.getBoundingClientRect(); return r.width > 0 && r.left >= 0 && r.right <= page.clientWidth; };
+            return {
+                fits: page.scrollWidth <= page.clientWidth,
+                cut: all("th, td, .tile, p").filter((e) => e.scrollWidth > e.clientWidth + 1 || !inside(e)).map((e) => e.textContent),
+                sources: all("#broken td:last-child a").filter(inside).map((e) => e.href),
+                links: all("#broken td:first-child a").filter(inside).map((e) => e.href),
+                groups: all("#broken h3").map((e) => e.textContent),
+                headed: all("table").every((t) => t.ariaLabelledByElements ? t.ariaLabelledByElements.length == 1 : document.getElementById(t.getAttribute("aria-labelledby"))),
+                scoped: all("thead th").every((e) => e.scope == "col" && e.textContent),
+                chart: all("svg path").map((e) => e.getBBox().height > 0 && inside(e)),
+                tiles: all(".tile").map((e) => e.innerText.replace("\\n", " ")),
+            };
+        })()""")
+        where = f"{name} at {width}: {json.dumps(shown)[:3000]}"
+        assert shown["fits"] and not shown["cut"], where
+        assert shown["headed"] and shown["scoped"] and shown["chart"] == [True], where
+        if name == "report":
+            assert "6 pages" in shown["tiles"] and shown["groups"] == ["404 Not Found 2 links"], where
+            assert any(link.endswith("gone.html?x=%3Cscript%3E\\") for link in shown["links"]), where
+            continue
+        assert shown["groups"] == ["404 Not Found 66 links", "connection broke off 40 links", "410 Gone 34 links"], where
+        assert len(shown["links"]) == 140 and len(set(shown["sources"])) == 140, where
+        if width == 390 and not dark:
+            light = b.eval("getComputedStyle(document.body).backgroundColor")
+        elif dark:
+            assert light != b.eval("getComputedStyle(document.body).backgroundColor"), where
+PY
+timeout 200 python3 browse.py "$ROOT" "$SEEN" "$PWD" || fail "in a browser"
