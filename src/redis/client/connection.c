@@ -14,10 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/sockios.h>
+#endif
 
 enum {
     RECEIVE_BYTES = 64 << 10,
@@ -25,8 +29,23 @@ enum {
     UNPARSED_MAX = SN_REPLY_TEXT_MAX + (1 << 20), /* maximum bytes of an incomplete reply */
 };
 
+/* Commands that were not answered are sent again on another connection. What the server has not
+ * got of them must not arrive later: the kernel would deliver it after a partition. */
+static void discard_unsent(int fd)
+{
+    struct linger discard = {.l_onoff = 1};
+#ifdef SIOCOUTQ
+    int unsent = 0;
+    if (ioctl(fd, SIOCOUTQ, &unsent) == 0 && unsent == 0)
+        return;
+#endif
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &discard, sizeof discard);
+}
+
 void sn_connection_close(sn_connection *conn)
 {
+    if (conn->fd >= 0)
+        discard_unsent(conn->fd);
     sn_tls_close(conn->tls);
     if (conn->fd >= 0)
         close(conn->fd);
