@@ -7,8 +7,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Whether more is in scope with this seed. The same start URLs may be given any number of times. */
+static bool widens(sn_engine *e, const char *url, size_t len)
+{
+    sn_scope_verdict verdict = sn_scope_check(e->intake.scope, url, len);
+    return verdict == SN_SCOPE_OTHER_HOST || verdict == SN_SCOPE_PARENT;
+}
+
 seen_status sn_seeds_join(sn_engine *e, const char *url, size_t len)
 {
+    if (!widens(e, url, len))
+        return SEEN_OK;
     if (!sn_scope_add_seed(e->intake.scope, url, len))
         return sn_error_memory(e->error);
     sn_link_cache_clear(e->intake.link_cache); /* links to it may have been skipped */
@@ -18,8 +27,7 @@ seen_status sn_seeds_join(sn_engine *e, const char *url, size_t len)
 seen_status sn_seeds_add(sn_engine *e, const char *url, size_t len)
 {
     sn_frontier *f = e->intake.frontier;
-    sn_scope_verdict verdict = sn_scope_check(e->intake.scope, url, len);
-    if (verdict != SN_SCOPE_OTHER_HOST && verdict != SN_SCOPE_PARENT)
+    if (!widens(e, url, len))
         return SEEN_OK;
     seen_status status = sn_seeds_join(e, url, len);
     return status == SEEN_OK ? f->class->add_seed(f, url, len, e->error) : status;
@@ -62,19 +70,6 @@ static bool has_credentials(const char *url)
     return host && memchr(host + 3, '@', strcspn(host + 3, "/?#\\")) != NULL;
 }
 
-/* One URL per host is sufficient if only the host matters: a crawl may be resumed any number of
- * times with the same URLs. */
-static seen_status add_start(sn_engine *e, const char *url, size_t len)
-{
-    bool known = (sn_scope_kind)e->options->scope == SN_SCOPE_HOST && !e->options->no_parent &&
-                 sn_scope_check(e->intake.scope, url, len) != SN_SCOPE_OTHER_HOST;
-    if (known)
-        return SEEN_OK;
-    if (!sn_scope_add_seed(e->intake.scope, url, len))
-        return sn_error_memory(e->error);
-    return e->intake.frontier->class->add_seed(e->intake.frontier, url, len, e->error);
-}
-
 /* The canonical URL is in the resolver; *len is its length. */
 static seen_status resolve_start(sn_engine *e, const char *url, size_t *len)
 {
@@ -106,7 +101,7 @@ seen_status sn_seeds_admit(sn_engine *e)
         size_t n;
         seen_status status = resolve_start(e, o->start.items[i], &n);
         if (status == SEEN_OK)
-            status = add_start(e, e->intake.resolver.text, n);
+            status = sn_seeds_add(e, e->intake.resolver.text, n);
         if (status == SEEN_OK)
             status = sn_admit_url(&e->intake, NULL, e->intake.resolver.text, n, 0, 0, SN_KIND_PAGE);
         if (status != SEEN_OK)

@@ -46,24 +46,41 @@ static void write_note(sn_fleet *f, const sn_fleet_note *n)
     }
 }
 
-static seen_status write_notes(sn_fleet *f, sn_fleet_note *first)
+static sn_fleet_note *free_notes(sn_fleet_note *first, const sn_fleet_note *end)
 {
-    bool seeds = false;
-    if (!first)
-        return SEEN_OK;
-    seen_status status;
-    do {
-        for (const sn_fleet_note *n = first; n; n = n->next) {
-            write_note(f, n);
-            seeds |= n->kind == SN_FLEET_NOTE_SEED;
-        }
-        status = sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error);
-    } while (sn_room_refused(f, &status));
-    while (first) {
+    while (first != end) {
         sn_fleet_note *next = first->next;
         free(first);
         first = next;
     }
+    return first;
+}
+
+/* Takes them from the list. *seeds: some were. */
+static seen_status write_some(sn_fleet *f, sn_fleet_note **first, bool *seeds)
+{
+    enum { MOST = 10000 };
+    const sn_fleet_note *end;
+    seen_status status;
+    do {
+        unsigned count = 0;
+        for (end = *first; end && count < MOST; end = end->next, count++) {
+            write_note(f, end);
+            *seeds |= end->kind == SN_FLEET_NOTE_SEED;
+        }
+        status = sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error);
+    } while (sn_room_refused(f, &status));
+    *first = free_notes(*first, end);
+    return status;
+}
+
+static seen_status write_notes(sn_fleet *f, sn_fleet_note *first)
+{
+    bool seeds = false;
+    seen_status status = SEEN_OK;
+    while (first && status == SEEN_OK)
+        status = write_some(f, &first, &seeds);
+    free_notes(first, NULL);
     if (status != SEEN_OK || !seeds)
         return status;
     return sn_session_give(f, f->session, "seed");
@@ -145,13 +162,6 @@ static void wait_for_work(sn_fleet *f)
         ;
 }
 
-static void wake_engine(const sn_fleet *f)
-{
-    uint64_t one = 1;
-    ssize_t n = write(f->wake, &one, sizeof one);
-    (void)n; /* full: it is awake already */
-}
-
 /* The last cycle: everything that was settled, then the queues go back. */
 static seen_status leave(sn_fleet *f, sn_fleet_note *notes)
 {
@@ -187,7 +197,7 @@ void *sn_clerk_run(void *fleet)
         bool closing = f->closing;
         swap_lists(f, &notes);
         if (f->engine_waits)
-            wake_engine(f);
+            sn_fleet_wake(f);
         f->engine_waits = false;
         bool had_out = f->out_first != NULL;
         pthread_mutex_unlock(&f->lock);
@@ -207,7 +217,7 @@ void *sn_clerk_run(void *fleet)
         }
         if (status != SEEN_OK || (f->out_first && !had_out) || f->ended || f->limit || f->stop ||
             f->engine_waits)
-            wake_engine(f);
+            sn_fleet_wake(f);
         if (status == SEEN_OK)
             wait_for_work(f);
     }

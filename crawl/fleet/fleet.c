@@ -24,6 +24,13 @@ static seen_status no_memory(seen_error *error)
     return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
 }
 
+void sn_fleet_wake(const sn_fleet *f)
+{
+    uint64_t one = 1;
+    ssize_t n = write(f->wake, &one, sizeof one);
+    (void)n; /* full: it is awake already */
+}
+
 static void wake_clerk(sn_fleet *f)
 {
     f->woken = true;
@@ -126,7 +133,11 @@ static seen_status peek(sn_frontier *base, bool idle, sn_frontier_record *record
     (void)idle, (void)error;
     pthread_mutex_lock(&f->lock);
     *next = f->ended ? SN_NEXT_END : SN_NEXT_WAIT;
-    while (f->out_first) {
+    /* The links of a page are judged by the scope: the engine reads that first. */
+    bool unread = f->seeds_read < f->seeds.len;
+    if (unread)
+        sn_fleet_wake(f);
+    while (f->out_first && !unread) {
         sn_lane *lane = f->out_first;
         if (!lane->given && next_of(lane, &url)) {
             fill_record(lane, &lane->window[lane->at], url, record);

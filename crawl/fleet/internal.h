@@ -377,6 +377,8 @@ seen_status sn_fleet_confirm(sn_fleet *f);
 seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bool *created,
                            seen_error *error);
 bool sn_offers_add(sn_offers *o, const sn_frontier_link *link);
+/* There is something for the engine. */
+void sn_fleet_wake(const sn_fleet *f);
 
 /* ---- clerk.c ---- */
 
@@ -389,6 +391,8 @@ seen_status sn_session_find(sn_fleet *f, bool *there, seen_error *error);
 seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error);
 seen_status sn_session_begin(sn_fleet *f, seen_error *error);
 seen_status sn_session_poll(sn_fleet *f);
+/* What is in scope because of others: before URLs are handed out that they have added. */
+seen_status sn_session_read_seeds(sn_fleet *f);
 /* Why the session was lost: the crawl itself may be gone. Then another run cannot begin. */
 seen_status sn_session_explain(sn_fleet *f, seen_status status);
 seen_status sn_session_sweep(sn_fleet *f);

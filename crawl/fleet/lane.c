@@ -380,6 +380,8 @@ seen_status sn_lane_read(sn_fleet *f)
     reading g = {.f = f, .lane = lane};
     seen_status status =
         count == 0 ? SEEN_OK : sn_fleet_run(&f->conn, take_read, &g, f->clerk_error);
+    if (count > 0 && status == SEEN_OK)
+        status = sn_session_read_seeds(f);
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < count && status == SEEN_OK && g.status == SEEN_OK; i++) {
         if (lane[i]->fresh && lane[i]->count == 0)

@@ -391,19 +391,27 @@ static bool take_seeds(void *context, uint32_t tag, const sn_reply *r, bool agai
         sn_buffer_put(&f->seeds, sn_reply_text(r, i), r->item[i].len);
         sn_buffer_byte(&f->seeds, '\n');
     }
+    bool ok = !f->seeds.failed;
     pthread_mutex_unlock(&f->lock);
     f->seeds_seen += r->items - 1;
-    return true;
+    return ok;
 }
 
-static seen_status read_seeds(sn_fleet *f)
+seen_status sn_session_read_seeds(sn_fleet *f)
 {
-    sn_command_begin(f->conn.ch, 0, f->conn.crawl_slot, 4);
-    sn_command_text(f->conn.ch, "LRANGE");
-    sn_fleet_key_crawl(&f->conn, "seeds");
-    sn_command_number(f->conn.ch, f->seeds_seen);
-    sn_command_text(f->conn.ch, "-1");
-    return sn_fleet_run(&f->conn, take_seeds, f, f->clerk_error);
+    enum { PIECE = 10000 };
+    seen_status status;
+    uint64_t before;
+    do {
+        before = f->seeds_seen;
+        sn_command_begin(f->conn.ch, 0, f->conn.crawl_slot, 4);
+        sn_command_text(f->conn.ch, "LRANGE");
+        sn_fleet_key_crawl(&f->conn, "seeds");
+        sn_command_number(f->conn.ch, before);
+        sn_command_number(f->conn.ch, before + PIECE - 1);
+        status = sn_fleet_run(&f->conn, take_seeds, f, f->clerk_error);
+    } while (status == SEEN_OK && f->seeds_seen == before + PIECE);
+    return status;
 }
 
 seen_status sn_session_poll(sn_fleet *f)
@@ -431,7 +439,7 @@ seen_status sn_session_poll(sn_fleet *f)
     f->paused = strcmp(p->state, "pause") == 0;
     f->limit = f->limit || strcmp(p->state, "limit") == 0;
     pthread_mutex_unlock(&f->lock);
-    return changed ? read_seeds(f) : SEEN_OK;
+    return changed ? sn_session_read_seeds(f) : SEEN_OK;
 }
 
 seen_status sn_session_give(sn_fleet *f, const char *session, const char *step)

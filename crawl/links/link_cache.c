@@ -8,6 +8,7 @@ enum { SLOTS = 65536 }; /* 1 MiB */
 
 struct sn_link_cache {
     seen_hash slot[SLOTS];
+    bool used; /* not all slots are empty */
 };
 
 sn_link_cache *sn_link_cache_create(void)
@@ -26,6 +27,7 @@ bool sn_link_cache_add(sn_link_cache *cache, seen_hash hash)
     if (slot->lo == hash.lo && slot->hi == hash.hi)
         return true;
     *slot = hash;
+    cache->used = true;
     return false;
 }
 
@@ -36,5 +38,7 @@ void sn_link_cache_prefetch(const sn_link_cache *cache, seen_hash hash)
 
 void sn_link_cache_clear(sn_link_cache *cache)
 {
-    memset(cache->slot, 0, sizeof cache->slot);
+    if (cache->used)
+        memset(cache->slot, 0, sizeof cache->slot);
+    cache->used = false;
 }

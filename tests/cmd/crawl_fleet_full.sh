@@ -21,7 +21,7 @@ for how in signal stop; do
     done
     if [ $how = stop ]; then "$SEEN" crawl stop "$URL/$how"; else kill -INT $worker; fi
     wait "$worker" || fail "$how: status $?: $(cat "$how.err")"
-    grep -q 'stopped; the crawl had' "$how.err" || fail "$how: $(cat "$how.err")"
+    grep -q 'stopped; the crawl has' "$how.err" || fail "$how: $(cat "$how.err")"
     ! grep -q 'joining again' "$how.err" || fail "$how: $(cat "$how.err")"
     "$SEEN" crawl status "$URL/$how" > status
     grep -q ' 0 owned' status && grep -q ' 0 live' status || fail "$how: $(cat status)"

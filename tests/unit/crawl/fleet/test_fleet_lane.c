@@ -503,6 +503,33 @@ static void slowest_host(void **state)
     leave(f);
 }
 
+/* Another worker adds a host to the scope and its first URL. The links of that page are judged by
+ * the scope: whoever fetches it must know the host before. */
+static void scope_before_urls(void **state)
+{
+    (void)state;
+    sn_fleet *a = join(false), *b = join(false);
+    sn_frontier_next next;
+    sn_frontier_record record;
+    sn_frontier_updates updates;
+    sn_command_begin(a->conn.ch, 0, a->conn.crawl_slot, 3);
+    sn_command_text(a->conn.ch, "RPUSH");
+    sn_fleet_key_crawl(&a->conn, "seeds");
+    sn_command_text(a->conn.ch, SITE "/");
+    ok(sn_fleet_run(&a->conn, NULL, NULL, &error));
+    push(a, 0, 3, 0);
+    pick(b);
+    assert_int_equal(b->lane_count, 1);
+    ok(b->base.class->peek(&b->base, false, &record, &next, &error));
+    assert_int_equal(next, SN_NEXT_WAIT);
+    ok(b->base.class->poll(&b->base, &updates, &error));
+    assert_int_equal(updates.seed_len, strlen(SITE "/"));
+    ok(b->base.class->peek(&b->base, false, &record, &next, &error));
+    assert_int_equal(next, SN_NEXT_URL);
+    leave(b);
+    leave(a);
+}
+
 static int clear(void **state)
 {
     (void)state;
@@ -527,7 +554,8 @@ int main(void)
                                        cmocka_unit_test_setup(shorter_retry_after, clear),
                                        cmocka_unit_test_setup(rules_of_two_threads, clear),
                                        cmocka_unit_test_setup(text_for_the_engine, clear),
-                                       cmocka_unit_test_setup(slowest_host, clear)};
+                                       cmocka_unit_test_setup(slowest_host, clear),
+                                       cmocka_unit_test_setup(scope_before_urls, clear)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     redisFree(redis);
     test_server_kill(&server);
