@@ -36,9 +36,11 @@ static bool take_verified(void *context, uint32_t tag, const sn_reply *r, bool a
     if (!sn_reply_is_row(r, tag == f->conn.buckets ? 3 : 2))
         return false;
     if (tag == f->conn.buckets) {
+        /* The last intent may have been refused, or its reply lost. */
+        uint64_t intent = (uint64_t)sn_fleet_reply_number(r, 3);
         v->lost |= sn_fleet_reply_nil(r, 1) || strcmp(sn_reply_text(r, 1), "live") != 0 ||
                    (uint64_t)sn_fleet_reply_number(r, 2) < f->beat ||
-                   (uint64_t)sn_fleet_reply_number(r, 3) != f->intent;
+                   (intent != f->intent && intent != f->number);
         return true;
     }
     v->lost |= (uint64_t)sn_fleet_reply_number(r, 1) != f->numbers[tag] ||

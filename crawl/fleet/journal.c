@@ -225,8 +225,8 @@ static seen_status write_intent(batch *b)
     seen_status status = all.failed ? no_memory(f) : SEEN_OK;
     f->number++;
     if (status == SEEN_OK && !sn_fleet_without(SN_WITHOUT_JOURNAL)) {
-        f->intent = f->number;
         status = send_intent(f, &all, &live);
+        f->intent = status == SEEN_OK ? f->number : f->intent;
     }
     sn_buffer_free(&all);
     if (status == SEEN_OK && live < 0)
