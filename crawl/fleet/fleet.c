@@ -654,6 +654,8 @@ seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bo
         sn_fleet_connection_open(options->where, options->ca_file, &f->conn, error);
     if (status == SEEN_OK)
         status = sn_session_find(f, &there, error);
+    if (status == SEEN_OK && !there)
+        status = sn_room_configure(f, error);
     if (status == SEEN_OK)
         status = open_set(f, !there, error);
     if (status == SEEN_OK)

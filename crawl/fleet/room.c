@@ -65,8 +65,10 @@ static bool take_info(void *context, uint32_t tag, const sn_reply *r, bool again
 seen_status sn_room_configure(sn_fleet *f, seen_error *error)
 {
     servers s = {0};
-    for (unsigned b = 0; b < f->conn.buckets; b++) {
-        sn_command_begin(f->conn.ch, b, f->conn.slot[b], 1);
+    /* Before the crawl is created it has no buckets. */
+    for (unsigned b = 0; b <= f->conn.buckets; b++) {
+        uint16_t slot = b < f->conn.buckets ? f->conn.slot[b] : f->conn.name_slot;
+        sn_command_begin(f->conn.ch, b, slot, 1);
         sn_command_text(f->conn.ch, "INFO");
     }
     seen_status status = sn_fleet_run(&f->conn, take_info, &s, error);

@@ -29,6 +29,8 @@ fleet --redis "$PORT" --pages 300 --full
 redis-cli -p "$PORT" config set maxmemory-policy allkeys-lru > /dev/null
 ! "$SEEN" crawl --join "redis://127.0.0.1:$PORT/web" --allow-private 2> error || fail "a server that evicts was accepted"
 grep -q 'maxmemory-policy is allkeys-lru; set it to noeviction' error || fail "$(cat error)"
+! "$SEEN" crawl --join "redis://127.0.0.1:$PORT/other" http://127.0.0.1:1/ --allow-private 2> error || fail "created where keys are evicted"
+[ "$(redis-cli -p "$PORT" keys '*other*')" = "" ] || fail "something was created: $(redis-cli -p "$PORT" keys '*other*')"
 stop_redis
 
 # A user with exactly the permissions of docs/fleet.md and docs/redis.md can crawl and use the commands.
