@@ -157,8 +157,9 @@ static void put_parts(FILE *out, const sn_cli_command *command)
         put_paragraphs(out, part->about);
         for (size_t i = 0; (option = sn_option_at(part, i, NULL)); i++) {
             size_t k = 0;
-            while ((other = sn_option_at(command, k, NULL)) &&
-                   (strcmp(other->name, option->name) != 0 || strcmp(other->help, option->help)))
+            while (
+                (other = sn_option_at(command, k, NULL)) &&
+                (strcmp(other->name, option->name) != 0 || strcmp(other->help, option->help) != 0))
                 k++;
             if (!other)
                 put_option(out, option);

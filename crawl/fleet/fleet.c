@@ -24,13 +24,6 @@ static seen_status no_memory(seen_error *error)
     return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
 }
 
-void sn_fleet_wake(const sn_fleet *f)
-{
-    uint64_t one = 1;
-    ssize_t n = write(f->wake, &one, sizeof one);
-    (void)n; /* full: it is awake already */
-}
-
 static void wake_clerk(sn_fleet *f)
 {
     f->woken = true;
@@ -306,11 +299,10 @@ static sn_frontier_permit permit(const sn_frontier *base)
     sn_fleet *f = sn_fleet_of(base);
     sn_frontier_permit answer = SN_PERMIT_YES;
     pthread_mutex_lock(&f->lock);
-    if (obstacle(f))
-        answer = SN_PERMIT_WAIT;
-    else if (f->limit)
+    bool held = obstacle(f) != NULL;
+    if (f->limit && !held)
         answer = SN_PERMIT_LIMIT;
-    else if (f->offers.count > WAITING_LINKS)
+    else if (held || f->offers.count > WAITING_LINKS)
         answer = SN_PERMIT_WAIT;
     f->engine_waits |= answer == SN_PERMIT_WAIT;
     pthread_mutex_unlock(&f->lock);

@@ -27,6 +27,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 enum {
     SN_FLEET_FORMAT = 1,
@@ -359,6 +360,14 @@ static inline bool sn_fleet_urgent(const sn_fleet *f)
     return f->open < f->options.connections || f->offers.count >= SN_FLEET_LINKS;
 }
 
+/* There is something for the engine. */
+static inline void sn_fleet_wake(const sn_fleet *f)
+{
+    uint64_t one = 1;
+    ssize_t n = write(f->wake, &one, sizeof one);
+    (void)n; /* full: it is awake already */
+}
+
 int64_t sn_fleet_now(void); /* CLOCK_BOOTTIME, milliseconds */
 void sn_fleet_host(const sn_fleet *f, const char *origin, size_t len, char host[17],
                    uint64_t *hash);
@@ -377,8 +386,6 @@ seen_status sn_fleet_confirm(sn_fleet *f);
 seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bool *created,
                            seen_error *error);
 bool sn_offers_add(sn_offers *o, const sn_frontier_link *link);
-/* There is something for the engine. */
-void sn_fleet_wake(const sn_fleet *f);
 
 /* ---- clerk.c ---- */
 
