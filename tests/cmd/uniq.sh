@@ -147,8 +147,8 @@ grep -Eq 'error rate [0-9.e-]*%*: (fewer|about 0\.[0-9] )' words && ! grep -q wa
 # What was said or guessed of the number of lines is no bound where the memory has room: a long line
 # before many short ones, and too few named.
 { head -c 3000000 /dev/urandom | base64 -w 0; echo; cat many; } | gzip -1 > guess.gz
-[ "$("$SEEN" uniq -q -p 1e-9 -m 256M --count-only guess.gz)" = 300001 ] || fail "-m: a wrong estimate lost lines"
-[ "$("$SEEN" uniq -q -p 1e-9 -m 256M -n 1000 --count-only many)" = 300000 ] || fail "-m -n: lines were lost"
+[ "$("$SEEN" uniq -q -p 1e-12 -m 256M --count-only guess.gz)" = 300001 ] || fail "-m: a wrong estimate lost lines"
+[ "$("$SEEN" uniq -q -p 1e-12 -m 256M -n 1000 --count-only many)" = 300000 ] || fail "-m -n: lines were lost"
 rm many full.seen loose.seen guess.gz
 
 # Errors: status 2 and a message.
