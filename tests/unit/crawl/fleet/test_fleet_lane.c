@@ -504,7 +504,7 @@ static void slowest_host(void **state)
 }
 
 /* Another worker adds a host to the scope and its first URL. The links of that page are judged by
- * the scope: whoever fetches it must know the host before. */
+ * the scope: the worker that fetches it must know the host before. */
 static void scope_before_urls(void **state)
 {
     (void)state;
