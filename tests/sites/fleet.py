@@ -37,10 +37,22 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 
+held = []  # UDP sockets: as long as this program runs, no other test gets their ports
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Below the ports that the kernel gives to connections."""
+    while True:
+        port, guard = random.randrange(10000, 20000), socket.socket(type=socket.SOCK_DGRAM)
+        try:
+            guard.bind(("127.0.0.1", port))
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", port))
+        except OSError:
+            guard.close()
+            continue
+        held.append(guard)
+        return port
 
 
 def wait_for_port(port, host="127.0.0.1"):

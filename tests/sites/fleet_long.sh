@@ -23,7 +23,7 @@ many() { # options of small crawls: eight at once
     printf '%s crawls %s: ' $((20 * seeds)) "$*"
     lines=$(seq $((20 * seeds)) | parallel --will-cite -j 8 "python3 $here/fleet.py $seen --seed {} --hosts 5 $* --timeout 120 || echo FAILED {}")
     if echo "$lines" | grep -q FAILED; then
-        echo "$lines" | grep -B 1 FAILED
+        echo "$lines" | grep -B 9 FAILED
         failed=1
     else
         echo "passed"
