@@ -1,6 +1,13 @@
 /* Linux only; elsewhere a request counts as arrived when it was written. */
 #include "crawl/fetch/arrival.h"
 
+#include "base/clock.h"
+
+int64_t sn_arrival_now(void)
+{
+    return (int64_t)((sn_clock_ns() + 999999) / 1000000);
+}
+
 #ifdef __linux__
 
 #include <errno.h>

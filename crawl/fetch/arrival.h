@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The time in milliseconds, rounded up: what has happened had happened by then. */
+int64_t sn_arrival_now(void);
+
 /* A connected socket: what has not arrived when it is closed, also by the end of the process, never
  * will. withdraw_ms: nor will what has not arrived for so long; 0: no limit. */
 void sn_arrival_prepare(int fd, uint64_t withdraw_ms);

@@ -283,7 +283,7 @@ static void note_arrivals(const sn_fetch *f, int fd)
         const sn_transfer *t = f->sent[i];
         slot *s = &f->slots[t->slot];
         if (s->fd == fd && t->sent != 0)
-            s->arrived = sn_arrival_time(fd, t->headers_seen > 0, t->sent, sn_fetch_now());
+            s->arrived = sn_arrival_time(fd, t->headers_seen > 0, t->sent, sn_arrival_now());
     }
 }
 
@@ -583,7 +583,7 @@ static void act(sn_fetch *f, curl_socket_t fd, int what)
     curl_multi_socket_action(f->multi, fd, what, &running);
     if (f->sent_count == before)
         return;
-    int64_t now = (int64_t)((sn_clock_ns() + 999999) / 1000000);
+    int64_t now = sn_arrival_now();
     for (; before < f->sent_count; before++) {
         f->sent[before]->sent = now;
         prepare(f, f->slots[f->sent[before]->slot].fd);
@@ -728,7 +728,7 @@ static bool has_arrived(const sn_fetch *f, sn_transfer *t, int64_t now)
 
 sn_transfer *sn_fetch_sent(sn_fetch *f)
 {
-    int64_t now = f->sent_count > 0 ? sn_fetch_now() : 0;
+    int64_t now = f->sent_count > 0 ? sn_arrival_now() : 0;
     for (size_t i = 0; i < f->sent_count; i++) {
         sn_transfer *t = f->sent[i];
         if (!has_arrived(f, t, now))
@@ -745,7 +745,7 @@ static void end_sent(sn_fetch *f, sn_transfer *t)
     for (size_t i = 0; i < f->sent_count; i++)
         if (f->sent[i] == t) {
             f->sent[i] = f->sent[--f->sent_count];
-            t->sent = sn_fetch_now();
+            t->sent = sn_arrival_now();
             return;
         }
 }
