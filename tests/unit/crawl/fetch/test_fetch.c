@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "crawl/fetch/arrival.h"
 #include "crawl/fetch/fetch.h"
 #include "tests/sites/listener.h"
 
@@ -379,7 +380,7 @@ static void *answer_once(void *user)
     }
     ssize_t n = read(fd, request, sizeof request);
     let_client_work();
-    c->after = sn_fetch_now();
+    c->after = sn_arrival_now();
     usleep(APART_MS * 1000);
     if (n > 0)
         n = write(fd, answer, sizeof answer - 1);
@@ -431,7 +432,7 @@ static void knows_the_arrival_after_the_end(void **state)
     assert_in_range(t->sent, t->began, quick.after);
     sn_fetch_release(fetch, t);
     t = fetch_closing(fetch, &lost);
-    assert_in_range(t->sent, lost.before - COARSE_MS, sn_fetch_now());
+    assert_in_range(t->sent, lost.before - COARSE_MS, sn_arrival_now());
     sn_fetch_release(fetch, t);
     sn_fetch_destroy(fetch);
 }
